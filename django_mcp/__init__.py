@@ -1,0 +1,24 @@
+"""A Django site as a Model Context Protocol server: tools that are strict, self-explaining and observable."""
+
+from __future__ import annotations
+
+from django_mcp.authoring.context import Context
+from django_mcp.authoring.declare import action, register
+from django_mcp.authoring.errors import ConfigurationError, ToolError
+from django_mcp.authoring.hint import Hint
+from django_mcp.authoring.reply import Reply
+from django_mcp.authoring.tool import BaseTool, Tool
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BaseTool",
+    "ConfigurationError",
+    "Context",
+    "Hint",
+    "Reply",
+    "Tool",
+    "ToolError",
+    "action",
+    "register",
+]

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.core import checks
+from django.utils.module_loading import autodiscover_modules
+from django.utils.translation import gettext_lazy as _
+
+
+class DjangoMcpConfig(AppConfig):
+    name = "django_mcp"
+    label = "django_mcp"
+    verbose_name = _("Model Context Protocol server")
+
+    def ready(self) -> None:
+        # `help` declares itself when its module is imported, as an author's tool does.
+        from django_mcp import log
+        from django_mcp.checks import check_mcp
+        from django_mcp.dispatch import help as _help  # noqa: F401 (imported for its declaration)
+
+        checks.register(check_mcp, "django_mcp")
+        autodiscover_modules("mcp")
+        log.connect()
