@@ -69,36 +69,40 @@ def action(function: _F | None = None, /, **schema: Any) -> _F | Callable[[_F], 
     return mark if function is None else mark(function)
 
 
-_declared: list[Any] = []
-_builtin: list[Any] = []
+#: Immutable, so that whoever built something from them sees by identity that they changed.
+_declared: tuple[Any, ...] = ()
+_builtin: tuple[Any, ...] = ()
 
 
 def register(tool: _T) -> _T:
-    """Class decorator: serve this tool. Every server whose filters admit it gets an instance of its own."""
-    _declared.append(tool)
+    """Class decorator: serve this tool on every server whose filters admit it."""
+    global _declared
+    _declared = (*_declared, tool)
     return tool
 
 
 def builtin(tool: _T) -> _T:
     """Class decorator of the framework's own tools, which every server lists after the site's."""
-    _builtin.append(tool)
+    global _builtin
+    _builtin = (*_builtin, tool)
     return tool
 
 
 def declarations() -> tuple[Any, ...]:
-    return tuple(_declared)
+    return _declared
 
 
 def builtins() -> tuple[Any, ...]:
-    return tuple(_builtin)
+    return _builtin
 
 
 @contextmanager
 def replaced(tools: Iterable[Any]) -> Iterator[None]:
     """Declare exactly these tools for a while."""
-    before = list(_declared)
-    _declared[:] = tools
+    global _declared
+    before = _declared
+    _declared = tuple(tools)
     try:
         yield
     finally:
-        _declared[:] = before
+        _declared = before

@@ -1,0 +1,256 @@
+"""Reading a tool class once: its class-level members, their shapes, its actions and where each stands in the source."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.db import connections
+from django.utils.functional import Promise
+
+from django_mcp.authoring.declare import MARK
+from django_mcp.authoring.tool import BaseTool, Tool
+from django_mcp.schema import bound
+from django_mcp.schema.offence import Offence
+
+
+class Shape(NamedTuple):
+    expected: str
+    fits: Callable[[Any], bool]
+
+
+def _words(value: Any) -> bool:
+    return type(value) in (set, frozenset, list, tuple) and all(isinstance(word, str) for word in value)
+
+
+def _maps(value: Any) -> bool:
+    return type(value) in (list, tuple) and all(type(item) is dict for item in value)
+
+
+_TEXT = Shape("a string, lazily translated or not", lambda value: isinstance(value, (str, Promise)))
+_OPTIONAL_TEXT = Shape("a string or None", lambda value: value is None or _TEXT.fits(value))
+_MAP = Shape("a plain dict", lambda value: type(value) is dict)
+_OPTIONAL_MAP = Shape("a plain dict or None", lambda value: value is None or type(value) is dict)
+
+#: Every class-level member of a tool that is read: its name and the shape it must have.
+SHAPES: dict[str, Shape] = {
+    "name": Shape("a string", lambda value: type(value) is str),
+    "description": _TEXT,
+    "title": _OPTIONAL_TEXT,
+    "annotations": _OPTIONAL_MAP,
+    "output_schema": _OPTIONAL_MAP,
+    "icons": Shape("a list of dicts or None", lambda value: value is None or _maps(value)),
+    "tags": Shape("a set, list or tuple of strings", _words),
+}
+ACTIONS_SHAPE = {"actions": _MAP}
+INPUT_SHAPE = {"input_schema": _MAP, "options": _MAP}
+
+
+class _QueryRefused(Exception):
+    pass
+
+
+@contextmanager
+def _queries_noticed() -> Iterator[list[str]]:
+    """Refuse every database query on every alias, and remember that one was tried."""
+    tried: list[str] = []
+
+    def refuse(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        tried.append(sql)
+        raise _QueryRefused
+
+    with ExitStack() as stack:
+        for connection in connections.all():
+            stack.enter_context(connection.execute_wrapper(refuse))
+        yield tried
+
+
+@dataclass
+class Reading:
+    """What one tool class declares. `values` holds only members whose shape is right."""
+
+    tool: BaseTool
+    values: dict[str, Any] = field(default_factory=dict)
+    actions: dict[Any, Any] = field(default_factory=dict)
+    handlers: dict[Any, Callable[..., Any]] = field(default_factory=dict)
+    offences: list[Offence] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        return str(self.values.get("name") or type(self.tool).__name__)
+
+
+def snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def read(cls: type[BaseTool]) -> Reading:
+    """Read every member once. An exception of the author's own code comes out as itself."""
+    reading = Reading(cls())
+    members = dict(SHAPES)
+    members.update(ACTIONS_SHAPE if isinstance(reading.tool, Tool) else INPUT_SHAPE)
+    for name, shape in members.items():
+        _read_member(reading, name, shape)
+    reading.values["permission"] = _permission(reading)
+    if isinstance(reading.tool, Tool):
+        _read_actions(reading, reading.tool)
+    _check_callbacks(reading)
+    return reading
+
+
+def _read_member(reading: Reading, name: str, shape: Shape) -> None:
+    tool = reading.tool
+    member = getattr(tool, name)
+    if callable(member):
+        with _queries_noticed() as tried:
+            try:
+                member = member()
+            except _QueryRefused:
+                member = None
+        if tried:
+            reading.offences.append(
+                Offence(
+                    rule="callback-queries",
+                    message=f"{name}() asks the database; it is read once, before any request.",
+                    fix=f"Return a value from {name}() that needs no query; put facts of the moment into action_context.",
+                    callback=name,
+                )
+            )
+            return
+    if member is None and name == "name":
+        member = snake_case(type(tool).__name__)
+    if member is None and name == "description":
+        member = _docstring(type(tool))
+    if name == "actions" and member is None:
+        return
+    if shape.fits(member):
+        reading.values[name] = member
+        return
+    reading.offences.append(
+        Offence(
+            rule="callback-shape",
+            message=f"{name} must be {shape.expected}; it is {bound.render(member)}.",
+            fix=f"Make {name} {shape.expected}.",
+            callback=name,
+        )
+    )
+
+
+def _docstring(cls: type[BaseTool]) -> str | None:
+    for base in cls.__mro__:
+        if base in (Tool, BaseTool):
+            return None
+        if base.__doc__ is not None:
+            return inspect.cleandoc(base.__doc__)
+    return None
+
+
+def _permission(reading: Reading) -> Any:
+    """A permission is a codename or a callable of the context, so unlike the other members it is not called here."""
+    static = inspect.getattr_static(type(reading.tool), "permission")
+    if inspect.isfunction(static) and len(inspect.signature(static).parameters) == 1:
+        return static  # a function of the context assigned in the class body, not a method
+    return getattr(reading.tool, "permission")
+
+
+def _read_actions(reading: Reading, tool: Tool) -> None:
+    marked = _marked(type(tool))
+    plain = reading.values.get("actions")
+    if marked and plain is not None:
+        reading.offences.append(
+            Offence(
+                rule="actions-twice",
+                message="The tool declares actions both with @action and in an actions mapping.",
+                fix="Keep one of the two forms.",
+                callback="actions",
+            )
+        )
+    if plain is not None and type(tool).run_action is Tool.run_action:
+        reading.offences.append(
+            Offence(
+                rule="callback-missing",
+                message="The tool declares actions but does not define run_action(self, action, data, ctx).",
+                fix="Define run_action, or mark methods with @action.",
+                callback="run_action",
+            )
+        )
+    if not marked and type(tool).actions is None:
+        reading.offences.append(
+            Offence(
+                rule="callback-missing",
+                message="The tool declares no actions.",
+                fix="Mark methods with @action, or declare actions and run_action.",
+                callback="actions",
+            )
+        )
+    for name, schema in (plain or {}).items():
+        reading.actions[name] = schema
+        reading.handlers[name] = functools.partial(tool.run_action, name)
+    for name, function in marked.items():
+        reading.actions[name] = getattr(function, MARK)
+        reading.handlers[name] = getattr(tool, name)
+
+
+def _marked(cls: type[Tool]) -> dict[str, Any]:
+    """Methods marked with @action, by name; an override without the mark hides the one it overrides."""
+    seen: dict[str, Any] = {}
+    for base in cls.__mro__:
+        for name, member in vars(base).items():
+            seen.setdefault(name, member)
+    return {name: member for name, member in sorted(seen.items()) if hasattr(member, MARK)}
+
+
+def _check_callbacks(reading: Reading) -> None:
+    tool = reading.tool
+    for name in ("hints", "handle_error", "action_context"):
+        if inspect.iscoroutinefunction(getattr(tool, name)):
+            reading.offences.append(
+                Offence(
+                    rule="callback-async",
+                    message=f"{name} is async def; only handlers and permissions may be.",
+                    fix=f"Write {name} as a plain def.",
+                    callback=name,
+                )
+            )
+    if not isinstance(tool, Tool) and type(tool).run is BaseTool.run:
+        reading.offences.append(
+            Offence(
+                rule="callback-missing",
+                message="The tool does not define run(self, arguments, ctx).",
+                fix="Define run.",
+                callback="run",
+            )
+        )
+    for name, handler in reading.handlers.items():
+        try:
+            inspect.signature(handler).bind({}, None)
+        except TypeError as error:
+            reading.offences.append(
+                Offence(
+                    rule="handler-signature",
+                    message=f"{name} cannot be called as a handler: {error}.",
+                    fix="Write the handler as (self, data, ctx).",
+                    callback=str(name),
+                    action=str(name),
+                )
+            )
+
+
+def location(cls: Any, callback: str) -> str:
+    """`file:line` of a member of a tool, else of the class itself, else an empty string."""
+    member = inspect.getattr_static(cls, callback, None)
+    code = getattr(inspect.unwrap(member), "__code__", None) if callable(member) else None
+    if code is not None and code.co_filename != _FRAMEWORK_FILE:
+        return f"{code.co_filename}:{code.co_firstlineno}"
+    try:
+        return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
+    except (OSError, TypeError):
+        return ""
+
+
+_FRAMEWORK_FILE = BaseTool.run.__code__.co_filename

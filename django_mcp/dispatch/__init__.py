@@ -1,0 +1,1 @@
+"""One call of a tool: gates, handler, answer."""

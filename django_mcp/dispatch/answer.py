@@ -1,0 +1,161 @@
+"""From what a handler returned or raised to what the caller gets."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from django_mcp.authoring.context import Content
+from django_mcp.authoring.errors import ErrorKind, ToolError
+from django_mcp.authoring.hint import Hint
+from django_mcp.authoring.reply import OMITTED, Reply
+from django_mcp.encoding import codec
+from django_mcp.encoding.normalise import normalise
+
+if TYPE_CHECKING:
+    from django_mcp.authoring.context import Context
+    from django_mcp.registry.catalog import View
+    from django_mcp.registry.registration import Registration
+
+ERROR = "django_mcp.error"
+RETRYABLE = "django_mcp.retryable"
+
+
+class _Unset(enum.Enum):
+    UNSET = "unset"
+
+
+#: Stands for "no structured content", which is not the same as null.
+UNSET: Final = _Unset.UNSET
+
+
+@dataclass(slots=True)
+class CallResult:
+    """What a call answers, before any protocol revision shapes it (MCP `CallToolResult`)."""
+
+    content: list[dict[str, Any]]
+    structured: Any = UNSET
+    is_error: bool = False
+    error_kind: ErrorKind | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+class OutputMismatch(Exception):
+    """A successful answer breaks the tool's output schema; the message lists where and why."""
+
+
+class OffContract(Exception):
+    """A handler or callback returned what its contract does not allow."""
+
+
+def refusal(body: Mapping[str, Any]) -> CallResult:
+    """A gate's answer: the handler has not run, and the body says how to call instead."""
+    return _error(codec.text(normalise(body)), "dispatch", code="invalid_arguments", retryable=True)
+
+
+def fault(body: Mapping[str, Any]) -> CallResult:
+    """The answer to a failure that is the server's, not the caller's."""
+    return _error(codec.text(body), "tool", code="error", retryable=False)
+
+
+def _error(text: str, kind: ErrorKind, *, code: str, retryable: bool) -> CallResult:
+    return CallResult(
+        [{"type": "text", "text": text}],
+        is_error=True,
+        error_kind=kind,
+        meta={ERROR: code, RETRYABLE: retryable},
+    )
+
+
+def success(registration: Registration, returned: Any, ctx: Context, view: View) -> CallResult:
+    """The answer to a handler that returned. Raises what `run` contains as a fault or a mismatch."""
+    value, hint_context = (returned.value, returned.hint_context) if isinstance(returned, Reply) else (returned, OMITTED)
+    additions = _additions(registration, hint_context, ctx, view)
+    if isinstance(value, Content):
+        if additions:
+            raise OffContract("Content blocks cannot carry hints or context; return a mapping.")
+        content = normalise(list(value))
+        structured = _structured_from(content)
+    else:
+        structured = normalise(value)
+        if additions:
+            if not isinstance(structured, dict):
+                raise OffContract("Only a mapping can carry hints or context.")
+            structured = {**structured, **additions}
+        content = [{"type": "text", "text": codec.text(structured)}]
+    if registration.output_gate is None:
+        return CallResult(content)
+    if not registration.output_gate.is_valid(structured):
+        raise OutputMismatch(_mismatch(registration, structured))
+    return CallResult(content, structured)
+
+
+def _structured_from(content: list[dict[str, Any]]) -> Any:
+    """The value behind hand-built content: the object of its only text block, else an empty one."""
+    if len(content) == 1 and content[0].get("type") == "text":
+        try:
+            value = codec.decode(content[0]["text"].encode())
+        except codec.DecodeError:
+            return {}
+        if isinstance(value, dict):
+            return value
+    return {}
+
+
+def _mismatch(registration: Registration, structured: Any) -> str:
+    assert registration.output_gate is not None
+    problems = registration.output_gate.problems(structured)
+    listed = [f"{path or 'the answer'}: {'; '.join(texts)}" for path, texts in problems[:10]]
+    return f"The answer breaks the tool's output schema at {len(problems)} paths. {' | '.join(listed)}"
+
+
+def error(registration: Registration, raised: ToolError, ctx: Context, view: View) -> CallResult:
+    """The answer to a ToolError: plain text, or JSON with hints and context where a hint context is given."""
+    text = registration.tool.handle_error(raised.reason)
+    if not isinstance(text, str):
+        raise OffContract(f"handle_error must return a string, not {type(text).__name__}.")
+    if raised.hint_context is not OMITTED:
+        body = {"error": text, **_additions(registration, raised.hint_context, ctx, view)}
+        text = codec.text(normalise(body))
+    if raised.kind == "dispatch":
+        return _error(text, "dispatch", code="invalid_arguments", retryable=True)
+    return _error(text, "tool", code="error", retryable=False)
+
+
+def _additions(registration: Registration, hint_context: Any, ctx: Context, view: View) -> dict[str, Any]:
+    """`hints` when there are any, `context` when the tool states one."""
+    additions: dict[str, Any] = {}
+    if hint_context is not OMITTED:
+        hints = [_visible(hint, view) for hint in registration.tool.hints(ctx.action, hint_context)]
+        published = [hint for hint in hints if hint is not None]
+        if published:
+            additions["hints"] = normalise(published)
+    context = action_context(registration, ctx.action, ctx)
+    if context is not None:
+        additions["context"] = context
+    return additions
+
+
+def _visible(hint: Any, view: View) -> dict[str, Any] | None:
+    """A hint as published, or None where it names what this caller cannot see."""
+    if not isinstance(hint, Hint):
+        raise OffContract(f"hints must yield Hint objects, not {type(hint).__name__}.")
+    target = view.get(hint.tool)
+    if target is None or (target.dispatches and hint.action not in view.actions(target)):
+        return None
+    return hint.wire()
+
+
+def action_context(registration: Registration, action: str | None, ctx: Context) -> dict[str, Any] | None:
+    """The tool's facts of the moment, or None where it states none."""
+    if not registration.has_context:
+        return None
+    context = registration.tool.action_context(action, ctx)
+    if context is None:
+        return None
+    if not isinstance(context, Mapping):
+        raise OffContract(f"action_context must return a mapping or None, not {type(context).__name__}.")
+    plain: dict[str, Any] = normalise(context)
+    return plain

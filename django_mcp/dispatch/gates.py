@@ -1,0 +1,156 @@
+"""The gates a call passes before its handler runs. Each answers with what the caller needs to call right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from django_mcp.schema import bound, publish
+from django_mcp.schema.bound import LISTED
+
+if TYPE_CHECKING:
+    from django_mcp.registry.registration import ActionEntry, Registration
+
+#: The arguments of an action tool and their JSON types, as its published input schema states them.
+ACTION_ARGUMENTS = {"action": "string", "data": "object"}
+_TYPES = {"string": str, "object": dict}
+
+Body = dict[str, Any]
+
+
+def pointer(tool: str | None = None, action: str | None = None) -> str:
+    """A help call to copy."""
+    named = [f'{key}: "{value}"' for key, value in (("tool", tool), ("action", action)) if value is not None]
+    return f"help {{{', '.join(named)}}}"
+
+
+def check_arguments(
+    arguments: Mapping[str, Any], types: Mapping[str, str], owner: str, help_call: str
+) -> Body | None:
+    """Gates 1 and 2: only known arguments, each of its JSON type. An explicit null is a wrong type."""
+    unknown = sorted(name for name in arguments if name not in types)
+    if unknown:
+        listed = unknown[:LISTED]
+        return {
+            "error": "unknown_arguments",
+            "message": f"{owner} takes only the arguments {_names(types)}.",
+            "unknown": [bound.echo(name) for name in listed],
+            "unknown_count": len(unknown),
+            "allowed": list(types),
+            **_did_you_mean(listed, types),
+            "help": help_call,
+        }
+    wrong = {name: types[name] for name, value in arguments.items() if not isinstance(value, _TYPES[types[name]])}
+    if wrong:
+        told = " and ".join(f"{name} must be of JSON type {kind}" for name, kind in sorted(wrong.items()))
+        return {
+            "error": "invalid_argument_types",
+            "message": f"{told}.",
+            "invalid": dict(sorted(wrong.items())),
+            "help": help_call,
+        }
+    return None
+
+
+def missing_action(registration: Registration, actions: Mapping[str, ActionEntry]) -> Body:
+    """Gate 3."""
+    return {
+        "error": "missing_action",
+        "message": f"{registration.name} needs an action: one of {_names(actions)}.",
+        "valid_actions": list(actions),
+        "help": pointer(registration.name),
+    }
+
+
+def unknown_action(registration: Registration, actions: Mapping[str, ActionEntry], sent: str) -> Body:
+    """Gate 4; help answers with the same body."""
+    return {
+        "error": "unknown_action",
+        "message": f"{registration.name} has no action {bound.echo(sent)!r}; its actions are {_names(actions)}.",
+        "valid_actions": list(actions),
+        **_did_you_mean([sent], actions),
+        "help": pointer(registration.name),
+    }
+
+
+def check_data(registration: Registration, entry: ActionEntry, data: dict[str, Any]) -> Body | None:
+    """Gates 5 to 8, on the data as the caller sent it: a default counts for nothing here."""
+    for name in entry.required:
+        if name not in data:
+            return _missing_required(registration, entry, data)
+    if entry.groups and not any(all(name in data for name in group) for group in entry.groups):
+        return _missing_group(registration, entry)
+    if entry.gate.is_valid(data):
+        return None
+    return _unknown_params(registration, entry, data) or _invalid_values(registration, entry, data)
+
+
+def _missing_required(registration: Registration, entry: ActionEntry, data: Mapping[str, Any]) -> Body:
+    missing = [name for name in entry.required if name not in data]
+    return {
+        "error": "missing_required_fields",
+        "message": f"{registration.name} {entry.name} needs {_names(missing)} in data.",
+        "missing": missing,
+        **_data_level(registration, entry),
+    }
+
+
+def _missing_group(registration: Registration, entry: ActionEntry) -> Body:
+    groups = " OR ".join(f"({' + '.join(group)})" for group in entry.groups)
+    return {
+        "error": "missing_required_group",
+        "message": f"{registration.name} {entry.name} needs one of these groups in data, complete: {groups}",
+        "required_one_of": [list(group) for group in entry.groups],
+        **_data_level(registration, entry),
+    }
+
+
+def _unknown_params(registration: Registration, entry: ActionEntry, data: dict[str, Any]) -> Body | None:
+    found = entry.closure.unknown(data)
+    if not found:
+        return None
+    listed = found[:LISTED]
+    suggestions: dict[str, Any] = {}
+    for unknown in listed:
+        suggestions |= publish.suggestions([unknown.key], unknown.allowed)
+    return {
+        "error": "unknown_params",
+        "message": f"{registration.name} {entry.name} does not know {len(found)} of the keys in data.",
+        "unknown": [bound.echo(unknown.path) for unknown in listed],
+        "unknown_count": len(found),
+        "allowed": {bound.echo(unknown.parent): list(unknown.allowed) for unknown in listed},
+        **({"did_you_mean": suggestions} if suggestions else {}),
+        **_data_level(registration, entry),
+    }
+
+
+def _invalid_values(registration: Registration, entry: ActionEntry, data: dict[str, Any]) -> Body:
+    problems = entry.gate.problems(data)
+    return {
+        "error": "invalid_values",
+        "message": f"{registration.name} {entry.name} refuses values at {len(problems)} paths in data.",
+        "invalid": [
+            {"path": bound.echo(path), "problems": [bound.echo(text) for text in texts]}
+            for path, texts in problems[:LISTED]
+        ],
+        "invalid_count": len(problems),
+        **_data_level(registration, entry),
+    }
+
+
+def _data_level(registration: Registration, entry: ActionEntry) -> Body:
+    """What every refusal of data ends with: which action, what it takes, and where to read more."""
+    return {
+        "action": entry.name,
+        "input_schema": entry.digest,
+        "help": pointer(registration.name, entry.name),
+    }
+
+
+def _did_you_mean(sent: Iterable[str], known: Iterable[str]) -> Body:
+    suggestions = publish.suggestions(sent, known)
+    return {"did_you_mean": suggestions} if suggestions else {}
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,204 @@
+"""Running one call: announce, gate, begin the transaction, handler, answer, end the transaction.
+
+The steps are `Run`'s and are the same for both drivers, `call` and `acall`; only who waits for the handler differs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from asgiref.sync import async_to_sync, sync_to_async
+from django.db import connections, transaction
+
+from django_mcp import conf, signals
+from django_mcp.authoring.errors import ToolError
+from django_mcp.dispatch import answer, gates
+from django_mcp.dispatch.answer import CallResult
+from django_mcp.schema import bound
+
+if TYPE_CHECKING:
+    from django_mcp.authoring.context import Context
+    from django_mcp.registry.catalog import View
+    from django_mcp.registry.registration import ActionEntry, Registration
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def call(view: View, registration: Registration, arguments: dict[str, Any], ctx: Context) -> CallResult:
+    """Answer a call from a thread that may touch the database. Never raises for what a tool does."""
+    run = Run(view, registration, arguments, ctx)
+    try:
+        refused = run.open()
+        if refused is not None:
+            return refused
+        handler = async_to_sync(run.handler) if run.is_async else run.handler
+        returned = handler(run.data, ctx)
+    except BaseException as raised:
+        return run.fail(raised)
+    return run.succeed(returned)
+
+
+async def acall(view: View, registration: Registration, arguments: dict[str, Any], ctx: Context) -> CallResult:
+    """Answer a call from an event loop: an async handler is awaited here, all else runs in the request's thread."""
+    run = Run(view, registration, arguments, ctx)
+    if not run.is_async:
+        return await _in_thread(call, view, registration, arguments, ctx)
+    try:
+        refused = await _in_thread(run.open)
+        if refused is not None:
+            return refused
+        returned = await run.handler(run.data, ctx)
+    except BaseException as raised:
+        return await _in_thread(run.fail, raised)
+    return await _in_thread(run.succeed, returned)
+
+
+async def _in_thread(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Run a step in the request's thread-sensitive thread, to its end even if the request is cancelled meanwhile.
+
+    A step that begins or ends a transaction must not be abandoned half-way: nobody would close what it opened.
+    """
+    started = asyncio.ensure_future(sync_to_async(step, thread_sensitive=True)(*args, **kwargs))
+    try:
+        return await asyncio.shield(started)
+    except asyncio.CancelledError:
+        await asyncio.wait([started])
+        raise
+
+
+class Run:
+    """One call on its way."""
+
+    __slots__ = ("_ctx", "_entry", "_registration", "_sent", "_started", "_transaction", "_view", "data", "handler")
+
+    def __init__(self, view: View, registration: Registration, arguments: dict[str, Any], ctx: Context) -> None:
+        ctx.view = view
+        ctx.tool = registration.name
+        sent = arguments.get("action")
+        ctx.action = sent if isinstance(sent, str) else None
+        self._view = view
+        self._registration = registration
+        self._ctx = ctx
+        self._sent = arguments
+        self._started = 0.0
+        self._transaction = ExitStack()
+        self._entry: ActionEntry | None = None if ctx.action is None else registration.actions.get(ctx.action)
+        self.data = arguments
+        self.handler: Callable[..., Any] = _unreached if self._entry is None else self._entry.handler
+        if registration.run is not None:
+            self.handler = registration.run
+
+    @property
+    def is_async(self) -> bool:
+        return self._registration.is_async if self._entry is None else self._entry.is_async
+
+    def open(self) -> CallResult | None:
+        """Announce the call and pass it through the gates; begin the transaction unless one of them answers."""
+        self._started = time.monotonic()
+        self._signal(signals.tool_started)
+        body = self._gate() if self._registration.dispatches else None
+        if body is not None:
+            return self._stop(answer.refusal(body))
+        self._begin()
+        return None
+
+    def succeed(self, returned: Any) -> CallResult:
+        """Answer what the handler returned; what it wrote is committed only once the answer is complete."""
+        try:
+            result = answer.success(self._registration, returned, self._ctx, self._view)
+        except BaseException as raised:
+            return self.fail(raised)
+        try:
+            self._transaction.close()
+        except Exception as raised:
+            return self._fault(raised)
+        return self._stop(result)
+
+    def fail(self, raised: BaseException) -> CallResult:
+        """Roll back and answer what was raised. What is neither an error nor an exit goes on its way."""
+        try:
+            self._transaction.__exit__(type(raised), raised, raised.__traceback__)
+            if isinstance(raised, ToolError):
+                return self._stop(answer.error(self._registration, raised, self._ctx, self._view))
+        except Exception as worse:
+            raised = worse
+        if isinstance(raised, (Exception, SystemExit)):
+            return self._fault(raised)
+        raise raised
+
+    def _gate(self) -> gates.Body | None:
+        registration = self._registration
+        body = gates.check_arguments(
+            self._sent, gates.ACTION_ARGUMENTS, registration.name, gates.pointer(registration.name)
+        )
+        if body is not None:
+            return body
+        actions = self._view.actions(registration)
+        name = self._ctx.action
+        if name is None:
+            return gates.missing_action(registration, actions)
+        entry = actions.get(name)
+        if entry is None:
+            return gates.unknown_action(registration, actions, name)
+        data = self._sent.get("data", {})
+        body = gates.check_data(registration, entry, data)
+        if body is None:
+            self.data = {**entry.defaults, **entry.closure.integers(data)}
+        return body
+
+    def _begin(self) -> None:
+        options = self._registration.options if self._entry is None else self._entry.options
+        if options.get("read_only"):
+            return
+        for alias, config in connections.settings.items():
+            if config["ATOMIC_REQUESTS"]:
+                self._transaction.enter_context(transaction.atomic(using=alias))
+
+    def _fault(self, raised: BaseException) -> CallResult:
+        reference = secrets.token_hex(4)
+        text = bound.render(raised)
+        shown = text if conf.get().expose_faults else f"Internal error; the site's log has it as {reference}."
+        kind = "exit" if isinstance(raised, SystemExit) else type(raised).__name__
+        if isinstance(raised, answer.OutputMismatch):
+            body = {"errorType": "output_mismatch", "tool": self._registration.name, "message": shown}
+        else:
+            body = {"errorType": "tool_fault", "tool": self._registration.name, "exception": kind, "message": shown}
+        self._signal(
+            signals.tool_failed,
+            duration=time.monotonic() - self._started,
+            exception=kind,
+            error=text,
+            crash_reason=raised,
+            reference=reference,
+        )
+        return answer.fault(body)
+
+    def _stop(self, result: CallResult) -> CallResult:
+        self._signal(
+            signals.tool_stopped,
+            duration=time.monotonic() - self._started,
+            is_error=result.is_error,
+            error_kind=result.error_kind,
+        )
+        return result
+
+    def _signal(self, signal: Any, **fields: Any) -> None:
+        signals.send(
+            signal,
+            type(self._registration.tool),
+            server=self._ctx.server,
+            tool=self._registration.name,
+            action=self._ctx.action,
+            request_id=self._ctx.request_id,
+            **fields,
+        )
+
+
+def _unreached(data: dict[str, Any], ctx: Context) -> Any:
+    raise LookupError("No handler: the gates let a call through without an action.")

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django_mcp import conf
+from django_mcp.auth.permissions import allowed
+from django_mcp.authoring import declare
+from django_mcp.authoring.errors import ConfigurationError
+from django_mcp.registry import filters
+from django_mcp.registry.build import Built, build
+from django_mcp.registry.registration import ActionEntry, Registration
+from django_mcp.schema import publish
+from django_mcp.schema.formats import Formats
+from django_mcp.schema.offence import Offence
+
+if TYPE_CHECKING:
+    from django_mcp.authoring.context import Context
+
+logger = logging.getLogger("django_mcp")
+
+
+class View:
+    """What one caller sees of a catalog. What it may not see does not exist for it, in any answer."""
+
+    __slots__ = ("_catalog", "_ctx", "_granted")
+
+    def __init__(self, catalog: Catalog, ctx: Context | None) -> None:
+        self._catalog = catalog
+        self._ctx = ctx
+        self._granted: dict[int, bool] = {}
+
+    def get(self, name: str) -> Registration | None:
+        registration = self._catalog.by_name.get(name)
+        return registration if registration is not None and self._sees(registration) else None
+
+    @property
+    def registrations(self) -> list[Registration]:
+        """The visible tools in listing order."""
+        return [registration for registration in self._catalog.registrations if self._sees(registration)]
+
+    def actions(self, registration: Registration) -> Mapping[str, ActionEntry]:
+        """The visible actions of a tool, sorted by name."""
+        if not registration.guarded:
+            return registration.actions
+        return {name: entry for name, entry in registration.actions.items() if self._may(entry.permission)}
+
+    @property
+    def key(self) -> tuple[bool, ...]:
+        """Stands for the visible set: callers with equal keys see the same."""
+        return tuple(self._may(permission) for permission in self._catalog.permissions)
+
+    def definition(self, registration: Registration) -> dict[str, Any]:
+        """The tool as tools/list publishes it to this caller (MCP `Tool`)."""
+        definition: dict[str, Any] = {"name": registration.name}
+        if registration.title is not None:
+            definition["title"] = registration.title
+        definition["description"] = registration.description
+        definition["inputSchema"] = registration.input_schema or publish.input_schema(
+            {name: entry.rendered for name, entry in self.actions(registration).items()}
+        )
+        if registration.output_schema is not None:
+            definition["outputSchema"] = registration.output_schema
+        if registration.annotations is not None:
+            definition["annotations"] = registration.annotations
+        if registration.icons:
+            definition["icons"] = list(registration.icons)
+        return definition
+
+    def _sees(self, registration: Registration) -> bool:
+        if not registration.guarded:
+            return True
+        if not self._may(registration.permission):
+            return False
+        entries = registration.actions.values()
+        return not entries or any(self._may(entry.permission) for entry in entries)
+
+    def _may(self, permission: Any) -> bool:
+        if permission is None:
+            return True
+        granted = self._granted.get(id(permission))
+        if granted is None:
+            assert self._ctx is not None  # only a catalog without permissions has a view without a caller
+            granted = self._granted[id(permission)] = allowed(permission, self._ctx)
+        return granted
+
+
+class Catalog:
+    """The tools of one server, in listing order."""
+
+    def __init__(self, server: str, registrations: Iterable[Registration]) -> None:
+        self.server = server
+        self.registrations = tuple(registrations)
+        self.by_name = {registration.name: registration for registration in self.registrations}
+        self.permissions = tuple(
+            permission
+            for registration in self.registrations
+            for permission in (
+                registration.permission,
+                *(entry.permission for entry in registration.actions.values()),
+            )
+            if permission is not None
+        )
+        self._open_view = View(self, None)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether any permission decides what a caller sees."""
+        return bool(self.permissions)
+
+    def view(self, ctx: Context) -> View:
+        return View(self, ctx) if self.permissions else self._open_view
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An offence and who commits it: a tool class, or None for the settings."""
+
+    declared: Any
+    label: str
+    offence: Offence
+
+
+class _State:
+    """Everything built from one set of declarations under one reading of the settings."""
+
+    def __init__(self, settings: conf.Settings, declared: tuple[Any, ...]) -> None:
+        self.settings = settings
+        self.declared = declared
+        formats = Formats.of(settings.formats)
+        self.builtins = [build(tool, formats) for tool in declare.builtins()]
+        self.built = [build(tool, formats) for tool in declared]
+        self.catalogs: dict[str, Catalog | ConfigurationError] = {}
+
+    def findings(self) -> list[Finding]:
+        found = [
+            Finding(built.declared, built.label, offence)
+            for built in (*self.builtins, *self.built)
+            for offence in built.offences
+        ]
+        found += _name_findings(self.builtins, self.built)
+        found += [Finding(None, "DJANGO_MCP", offence) for offence in conf.offences()]
+        registrations = self._registrations()
+        for key in self.settings.servers:
+            for offence in filters.offences(registrations, self.settings.server(key)):
+                found.append(Finding(None, "DJANGO_MCP", offence))
+        return found
+
+    def catalog(self, server: str) -> Catalog | ConfigurationError:
+        for finding in self.findings():
+            if not finding.offence.warning:
+                message = f"{finding.label}: {finding.offence.message}"
+                logger.critical("Server %r is misconfigured and serves nothing. %s", server, message)
+                return ConfigurationError(finding.label, finding.offence.callback, message)
+        selected = filters.select(self._registrations(), self.settings.server(server))
+        selected += [built.registration for built in self.builtins if built.registration is not None]
+        return Catalog(server, selected)
+
+    def _registrations(self) -> list[Registration]:
+        return [built.registration for built in self.built if built.registration is not None]
+
+
+def _name_findings(builtins: list[Built], built: list[Built]) -> Iterable[Finding]:
+    reserved = {entry.label for entry in builtins}
+    tools = [entry for entry in built if inspect.isclass(entry.declared)]
+    counts = Counter(entry.label for entry in tools)
+    for entry in tools:
+        if entry.label in reserved:
+            offence = Offence(
+                rule="tool-name-reserved",
+                message=f"The tool name {entry.label!r} is reserved: every server has that tool already.",
+                fix="Choose another name.",
+                callback="name",
+            )
+        elif counts[entry.label] > 1:
+            origins = [f"{e.declared.__module__}.{e.declared.__qualname__}" for e in tools if e.label == entry.label]
+            offence = Offence(
+                rule="tool-name-duplicate",
+                message=f"The tool name {entry.label!r} is declared by {' and '.join(origins)}.",
+                fix="Give each tool a name of its own.",
+                callback="name",
+            )
+        else:
+            continue
+        yield Finding(entry.declared, entry.label, offence)
+
+
+_lock = threading.Lock()
+_state: _State | None = None
+
+
+def _current() -> _State:
+    """The state for the settings and declarations of now; both are replaced, never changed, so identity tells."""
+    global _state
+    settings, declared = conf.get(), declare.declarations()
+    state = _state
+    if state is None or state.settings is not settings or state.declared is not declared:
+        with _lock:
+            state = _state = _State(settings, declared)
+    return state
+
+
+def catalog(server: str) -> Catalog:
+    """The catalog of a server, built on first use. Raises ConfigurationError while anything it needs is refused."""
+    state = _current()
+    found = state.catalogs.get(server)
+    if found is None:
+        with _lock:
+            found = state.catalogs.setdefault(server, state.catalog(server))
+    if isinstance(found, ConfigurationError):
+        raise ConfigurationError(found.tool, found.callback, found.message)
+    return found
+
+
+def findings() -> list[Finding]:
+    """Every offence of every declaration and setting, all at once."""
+    return _State(conf.get(), declare.declarations()).findings()

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django_mcp.authoring.tool import BaseTool, Tool
+from django_mcp.schema.closure import Closure
+from django_mcp.schema.headers import HeaderRow
+from django_mcp.schema.values import ValueGate
+
+
+@dataclass(frozen=True, slots=True)
+class ActionEntry:
+    """One action, ready to be gated and run."""
+
+    name: str
+    description: Any
+    required: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+    defaults: dict[str, Any]
+    closure: Closure
+    gate: ValueGate
+    digest: dict[str, Any]
+    rendered: dict[str, Any]
+    related: tuple[str, ...]
+    handler: Callable[[dict[str, Any], Any], Any]
+    is_async: bool
+    permission: Any
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """One tool, ready to be listed, gated and run.
+
+    `arguments` names what the tool's published input schema takes; `run` is the handler of a tool without actions.
+    """
+
+    name: str
+    tool: BaseTool
+    description: Any
+    title: Any
+    annotations: dict[str, Any] | None
+    icons: tuple[dict[str, Any], ...]
+    tags: frozenset[str]
+    permission: Any
+    options: Mapping[str, Any]
+    actions: Mapping[str, ActionEntry]
+    input_schema: dict[str, Any] | None
+    output_schema: dict[str, Any] | None
+    output_gate: ValueGate | None
+    header_rows: tuple[HeaderRow, ...]
+    run: Callable[[dict[str, Any], Any], Any] | None
+    is_async: bool
+    #: Whether any permission decides who sees the tool or one of its actions.
+    guarded: bool
+    #: Whether the tool states facts of the moment of its own.
+    has_context: bool
+
+    @property
+    def dispatches(self) -> bool:
+        """Whether the tool is called by action."""
+        return isinstance(self.tool, Tool)
