@@ -90,9 +90,8 @@ class Run:
         self._transaction = ExitStack()
         self._entry: ActionEntry | None = None if ctx.action is None else registration.actions.get(ctx.action)
         self.data = arguments
-        self.handler: Callable[..., Any] = _unreached if self._entry is None else self._entry.handler
-        if registration.run is not None:
-            self.handler = registration.run
+        # A call without a known action has no handler; the gates answer it.
+        self.handler: Any = registration.run if self._entry is None else self._entry.handler
 
     @property
     def is_async(self) -> bool:
@@ -199,6 +198,3 @@ class Run:
             **fields,
         )
 
-
-def _unreached(data: dict[str, Any], ctx: Context) -> Any:
-    raise LookupError("No handler: the gates let a call through without an action.")
