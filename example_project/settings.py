@@ -11,7 +11,9 @@ env = environ.Env()
 SECRET_KEY = env.str("SECRET_KEY", default="for-trying-it-out-only")
 DEBUG = env.bool("DEBUG", default=True)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")}
+# SQLite takes the write lock when a transaction begins, so that two calls at once wait instead of failing.
+SQLITE = f"sqlite:///{BASE_DIR / 'db.sqlite3'}?transaction_mode=IMMEDIATE"
+DATABASES = {"default": env.db_url("DATABASE_URL", default=SQLITE)}
 # A call that fails leaves nothing behind in the database.
 DATABASES["default"]["ATOMIC_REQUESTS"] = True
 

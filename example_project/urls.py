@@ -6,5 +6,4 @@ from django.urls import include, path
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("mcp", include("django_mcp.urls")),
-    path("amcp", include("django_mcp.aurls")),
 ]

@@ -40,6 +40,10 @@ class Task(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def is_open(self) -> bool:
+        return self.status == self.Status.OPEN
+
     def complete(self) -> None:
         """Mark the task as done now and save it."""
         self.status = self.Status.DONE

@@ -1,0 +1,150 @@
+"""`python -m example_project.demo`: the official MCP client calls the example site; prints a transcript."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+from typing import Any, NoReturn
+
+from mcp import Client
+
+from example_project.process import running
+
+REVISION = "2026-07-28"
+
+
+class Demo:
+    """One client's conversation, printed as it goes. An unexpected answer raises RuntimeError."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.calls = 0
+        self.corrected = 0
+
+    async def run(self) -> None:
+        await self.look_around()
+        await self.misspell_a_key()
+        await self.send_a_bad_item()
+
+    async def look_around(self) -> None:
+        heading("Who is there?")
+        sent("server/discover")
+        discovered = await self.client.session.discover()
+        server = self.client.server_info
+        expect(REVISION in discovered.supported_versions, f"the site speaks {REVISION}")
+        received(
+            {
+                "server": server and f"{server.name} {server.version}",
+                "versions": discovered.supported_versions,
+                "instructions": discovered.instructions,
+            }
+        )
+
+        heading("Which tools?")
+        sent("tools/list")
+        tools = (await self.client.list_tools()).tools
+        received({tool.name: (tool.description or "").partition("\n")[0] for tool in tools})
+        expect([tool.name for tool in tools] == ["tasks", "help"], "the site has the tools tasks and help")
+
+        heading("What can they do?")
+        index = await self.call("help", {})
+        expect(index["tools"][0]["tool"] == "tasks", "help lists tasks")
+
+    async def misspell_a_key(self) -> None:
+        heading("A wrong call: a key is misspelt")
+        data: dict[str, Any] = {"project": "Website", "title": "Write the release notes", "deu": "2027-01-31"}
+        refusal = await self.call("tasks", {"action": "create", "data": data}, refused="unknown_params")
+
+        heading("The same call, corrected by what the answer says")
+        nearest = refusal["did_you_mean"]
+        data = {nearest.get(key, key): value for key, value in data.items()}
+        created = await self.correct("tasks", {"action": "create", "data": data})
+        expect(created["task"]["due"] == "2027-01-31", "the task has its due day")
+
+        heading("The answer's first hint, followed")
+        hint = created["hints"][0]
+        seen = await self.call(hint["tool"], {"action": hint["action"], **hint["example"]})
+        expect(seen["task"] == created["task"], "the hint leads to the created task")
+
+    async def send_a_bad_item(self) -> None:
+        heading("A wrong call: one item of many has a bad value")
+        items = [
+            {"project": "Website", "title": "Choose a font"},
+            {"project": "Office move", "title": "Label the boxes", "due": "next Monday"},
+        ]
+        arguments = {"action": "import_many", "data": {"items": items}}
+        refusal = await self.call("tasks", arguments, refused="invalid_values")
+        expect(refusal["invalid"][0]["path"] == "items[1].due", "the answer names the value")
+
+        heading("Corrected; nothing of the refused call was written")
+        items[1]["due"] = "2027-02-01"
+        imported = await self.correct("tasks", arguments)
+        expect(imported["created"] == len(items), "all items were created")
+
+    async def call(self, tool: str, arguments: dict[str, Any], refused: str | None = None) -> dict[str, Any]:
+        """Call a tool and return its JSON answer; `refused` names the error it has to answer with."""
+        sent(f"tools/call {tool} {json.dumps(arguments)}")
+        result = await self.client.call_tool(tool, arguments)
+        self.calls += 1
+        content = result.content[0]
+        expect(content.type == "text", "the answer is text")
+        answer: dict[str, Any] = json.loads(content.text)
+        received(answer, "refused" if result.is_error else "")
+        expect(answer.get("error") == refused, f"it is refused as {refused}" if refused else "it succeeds")
+        return answer
+
+    async def correct(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        answer = await self.call(tool, arguments)
+        self.corrected += 1
+        return answer
+
+
+def heading(text: str) -> None:
+    print(f"\n## {text}\n")
+
+
+def sent(text: str) -> None:
+    print(textwrap.fill(text, 110, initial_indent="  -> ", subsequent_indent="     "))
+
+
+def received(answer: Any, label: str = "") -> None:
+    print(f"  <- {label}".rstrip())
+    print(textwrap.indent(json.dumps(answer, indent=2, ensure_ascii=False), "     "), flush=True)
+
+
+def expect(holds: bool, what: str) -> None:
+    if not holds:
+        raise RuntimeError(f"Expected that {what}.")
+
+
+async def converse(address: str) -> Demo:
+    print(f"The example site is up at {address}; the official client speaks MCP {REVISION} with it.")
+    async with Client(f"{address}/mcp", mode=REVISION, read_timeout_seconds=60) as client:
+        demo = Demo(client)
+        await demo.run()
+        return demo
+
+
+def leave(number: int, frame: Any) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def main() -> None:
+    # Ended from outside, the demo still takes the site down with it.
+    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGHUP, leave)
+    # The site is on this machine, whatever proxy the environment names.
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
+    with tempfile.TemporaryDirectory() as folder, running("gunicorn", Path(folder)) as address:
+        demo = asyncio.run(converse(address))
+    print(f"\ndemo: {demo.calls} calls, {demo.corrected} corrected, ok")
+
+
+if __name__ == "__main__":
+    main()

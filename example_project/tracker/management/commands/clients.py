@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+
+CLAUDE = """\
+Claude Code, on the command line:
+
+claude mcp add --transport http {name} {url}
+"""
+CURSOR = """\
+Cursor, in .cursor/mcp.json:
+
+{document}
+"""
+VS_CODE = """\
+VS Code, in .vscode/mcp.json:
+
+{document}
+"""
+
+
+class Command(BaseCommand):
+    help = "Print configuration to paste into MCP clients."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("url", help="where the site serves MCP")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name, url = settings.DJANGO_MCP["NAME"], options["url"]
+        cursor = {"mcpServers": {name: {"url": url}}}
+        vs_code = {"servers": {name: {"type": "http", "url": url}}}
+        self.stdout.write(CLAUDE.format(name=name, url=url))
+        self.stdout.write(CURSOR.format(document=json.dumps(cursor, indent=2)))
+        self.stdout.write(VS_CODE.format(document=json.dumps(vs_code, indent=2)))
