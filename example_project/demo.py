@@ -35,16 +35,10 @@ class Demo:
     async def look_around(self) -> None:
         heading("Who is there?")
         sent("server/discover")
-        discovered = await self.client.session.discover()
-        server = self.client.server_info
-        expect(REVISION in discovered.supported_versions, f"the site speaks {REVISION}")
-        received(
-            {
-                "server": server and f"{server.name} {server.version}",
-                "versions": discovered.supported_versions,
-                "instructions": discovered.instructions,
-            }
-        )
+        # A client pinned to a revision takes the server's word for granted; this asks for it.
+        discovered = await self.client.session.send_discover(REVISION)
+        received(discovered)
+        expect(REVISION in discovered["supportedVersions"], f"the site speaks {REVISION}")
 
         heading("Which tools?")
         sent("tools/list")

@@ -27,8 +27,8 @@ def running(
 ) -> Iterator[str]:
     """Run the migrated and seeded site under `gunicorn` (WSGI) or `uvicorn` (ASGI); yields its address.
 
-    The database is a file in `folder`, the port a free one of the loopback interface. `variables` are added to
-    the site's environment. When the block ends, however it ends, no process is left.
+    The database is a file in `folder`, the port a free one of the loopback interface. `variables` are added
+    to the site's environment. When the block ends, however it ends, no process is left.
     """
     environment = {
         **os.environ,

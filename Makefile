@@ -1,0 +1,55 @@
+.POSIX:
+.PHONY: clean demo docs help lint live matrix serve setup test types
+
+BIN = .venv/bin
+STAMP = .venv/.set-up
+PORT = 8000
+
+help:
+	@echo "make setup   a virtual environment in .venv with everything the other targets need"
+	@echo "make demo    the example site, called by the official MCP client"
+	@echo "make serve   the example site on port $(PORT), with configuration for MCP clients (PORT=... for another)"
+	@echo "make test    the test suite"
+	@echo "make live    the tests that start real servers"
+	@echo "make matrix  the test suite on the newest Python and Django"
+	@echo "make lint types docs"
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@sh tools/venv.sh .venv
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $(STAMP)
+
+test: $(STAMP)
+	$(BIN)/python -X dev -m pytest --cov --cov-report=term
+
+live: $(STAMP)
+	$(BIN)/python -X dev -m pytest -m live tests/live
+
+matrix: $(STAMP)
+	@sh tools/matrix.sh
+
+demo: $(STAMP)
+	@$(BIN)/python -m example_project.demo
+
+serve: $(STAMP)
+	@$(BIN)/python manage.py migrate --verbosity 0
+	@$(BIN)/python manage.py seed
+	@$(BIN)/python manage.py clients http://127.0.0.1:$(PORT)/mcp
+	@exec $(BIN)/python manage.py runserver 127.0.0.1:$(PORT)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+docs: $(STAMP)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+
+clean:
+	rm -rf .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .tox build dist docs/_build
+	rm -f example_project/db.sqlite3
