@@ -1,8 +1,8 @@
 """JSON bytes out of plain values and plain values out of JSON bytes.
 
-Writing is for values that are plain already (`normalise`). Reading is strict: UTF-8 without a byte order mark, one JSON
-text (RFC 8259), at most 200 levels deep, integers exact up to 4,300 digits, every number finite. Of duplicate keys the
-last one wins, as JSON parsers commonly do.
+Writing is for values that are plain already (`normalise`). Reading is strict: UTF-8 without a byte order
+mark, one JSON text (RFC 8259), at most 200 levels deep, integers exact up to 4,300 digits, numbers finite. Of
+duplicate keys the last one wins, as JSON parsers commonly do.
 """
 
 from __future__ import annotations
@@ -102,8 +102,9 @@ def _refusal(data: bytes, error: str) -> DecodeError:
     return DecodeError("non_finite_number", "The JSON holds NaN or Infinity, which JSON does not have.")
 
 
-# The parser reads a number beyond a double's range as infinity. Such a number has an exponent of three digits or very
-# many digits; with every digit made a "1" and every exponent sign made an "e", two searches find the candidates.
+# The parser reads a number beyond a double's range as infinity. Such a number has an exponent of three digits
+# or very many digits. With every digit made a "1" and every exponent sign an "e", two searches tell whether
+# there may be one.
 _NUMBER_SHAPES = bytes.maketrans(b"0123456789eE+", b"1111111111eee")
 _LONG_EXPONENT = b"e111"
 _LONG_MANTISSA = b"1" * 200

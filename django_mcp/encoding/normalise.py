@@ -17,9 +17,9 @@
 | pydantic model or dataclass | what it serializes to in JSON mode, by alias |
 | pydantic secret | `**********` |
 
-Everything else is refused, with the path and what to write instead: model instances, managers and querysets of
-instances (which fields go out is never guessed), bytes, NaN and infinity, lone surrogates, cycles, more than 200 levels,
-keys that are not strings, containers in a set, iterators, objects of any other type.
+Everything else is refused, with the path and what to write instead: model instances, managers and querysets
+of instances (which fields go out is never guessed), bytes, NaN and infinity, lone surrogates, cycles, more
+than 200 levels, keys that are not strings, containers in a set, iterators, objects of any other type.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ MAX_DEPTH: Final = 200
 class EncodingError(ValueError):
     """A value that does not become JSON.
 
-    `path` is where it sits in the value (data-path syntax, `""` for the value itself), `problem` what is there,
-    `remedy` what to write instead.
+    `path` is where it sits in the value (data-path syntax, `""` for the value itself), `problem` what is
+    there, `remedy` what to write instead.
     """
 
     def __init__(self, path: str, problem: str, remedy: str) -> None:
@@ -63,8 +63,9 @@ class EncodingError(ValueError):
 def normalise(value: Any) -> Any:
     """The plain JSON value of `value`: dict, list, str, int, float, bool or None, by the module's table.
 
-    A value that is plain already is returned as it is, not copied. Evaluates querysets, so not for the event loop.
-    Raises EncodingError for what JSON cannot carry; exceptions of a queryset or a lazy string pass through.
+    A value that is plain already is returned as it is, not copied. Evaluates querysets, so not for the event
+    loop. Raises EncodingError for what JSON cannot carry; exceptions of a queryset or a lazy string pass
+    through.
     """
     try:
         return _walk(value, 1)
@@ -147,10 +148,8 @@ def _dict(value: Mapping[Any, Any], depth: int) -> Any:
         name = key if type(key) is str and key.isascii() else _key(key)
         kind = type(item)
         try:
-            if kind in _ATOMS or (kind is str and item.isascii()):
-                done = item
-            else:
-                done = _walk(item, depth + 1)
+            ready = kind in _ATOMS or (kind is str and item.isascii())
+            done = item if ready else _walk(item, depth + 1)
         except _Refused as refused:
             refused.pass_through(value, name)
             raise
@@ -212,7 +211,7 @@ def _queryset(value: QuerySet[Any], depth: int) -> Any:
     return _list(value, depth)
 
 
-def _raw_queryset(value: RawQuerySet[Any], depth: int) -> Any:
+def _raw_queryset(value: Any, depth: int) -> Any:
     raise _instances("a raw queryset", value.model)
 
 
@@ -282,7 +281,8 @@ def _pydantic(value: Any, depth: int) -> Any:
         plain = to_jsonable_python(value, by_alias=True, fallback=walk)
     except (TypeError, ValueError) as error:
         raise _Refused(
-            f"an object of the type {_name(type(value))} that pydantic cannot serialize ({bound.render(error)})",
+            f"an object of the type {_name(type(value))} that pydantic cannot serialize "
+            f"({bound.render(error)})",
             "Correct the value or the model's serializers.",
         ) from error
     return _walk(plain, depth)

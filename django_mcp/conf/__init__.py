@@ -1,0 +1,112 @@
+"""The settings of this package, `DJANGO_MCP`, read once.
+
+Nothing else reads Django's settings. `get` never raises for a misconfigured value: it stands at its default
+there, and `offences` tells, so that `manage.py check` shows everything at once and no server with an offence
+is served.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from django.conf import settings as django_settings
+from django.core.signals import setting_changed
+from django.dispatch import receiver
+
+from django_mcp.authoring.errors import ConfigurationError
+from django_mcp.conf.offences import offences
+from django_mcp.conf.reading import declared, read
+from django_mcp.conf.table import LEGACY_VERSIONS, SETTINGS, Setting
+
+__all__ = ["LEGACY_VERSIONS", "SETTINGS", "ServerSettings", "Setting", "Settings", "get", "offences"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """What one server is configured to be; `key` is its name in `SERVERS`, `default` for the top level.
+
+    Every other field is the setting of its name, documented in `SETTINGS`.
+    """
+
+    key: str
+    name: str
+    version: str
+    server_info: Mapping[str, Any]
+    instructions: str | None
+    auth: str | None
+    www_authenticate: Mapping[str, str | Callable[..., Any]]
+    protected_resource: Mapping[str, Any] | None
+    allowed_origins: tuple[str, ...]
+    legacy_versions: tuple[str, ...]
+    lenient_version_header: bool
+    wire_checks: tuple[str, ...] | None
+    confirm_destructive: bool
+    tags: tuple[str, ...] | None
+    include: tuple[str, ...] | None
+    exclude: tuple[str, ...] | None
+    axes: Mapping[str, Mapping[str, str]]
+    call_timeout: float | None
+    cache_ttl_ms: int
+    cache_scope: Literal["private", "public"]
+    max_body_bytes: int
+    max_json_values: int
+    state_max_age_s: int
+    stream_keepalive_s: float
+    inline_refs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the whole site is configured to be. `expose_faults` is on with `DEBUG` too."""
+
+    servers: Mapping[str, ServerSettings]
+    policies: Mapping[str, Mapping[str, Any]]
+    classifier: str | None
+    formats: Mapping[str, Callable[[str], bool] | None]
+    tasks: Mapping[str, Any]
+    cache: str
+    expose_faults: bool
+    log_signals: bool
+
+    def server(self, name: str) -> ServerSettings:
+        """The settings of one server. Raises ConfigurationError for a name that is not configured."""
+        try:
+            return self.servers[name]
+        except KeyError:
+            known = ", ".join(self.servers)
+            message = f'There is no server {name!r} in DJANGO_MCP["SERVERS"]; there are {known}.'
+            raise ConfigurationError("DJANGO_MCP", "SERVERS", message) from None
+
+
+_lock = threading.Lock()
+_current: Settings | None = None
+
+
+def get() -> Settings:
+    """The settings of now: the same object until they change."""
+    global _current
+    current = _current
+    if current is None:
+        # Threads that find nothing at once have to end with one object: others compare it by identity.
+        with _lock:
+            current = _current = _current or _build()
+    return current
+
+
+def _build() -> Settings:
+    servers, whole = read(declared())
+    whole["expose_faults"] = whole["expose_faults"] or django_settings.DEBUG
+    return Settings(
+        servers={key: ServerSettings(key=key, **values) for key, values in servers.items()},
+        **whole,
+    )
+
+
+@receiver(setting_changed)
+def _reset(*, setting: str, **kwargs: Any) -> None:
+    global _current
+    if setting in ("DJANGO_MCP", "DEBUG"):
+        _current = None

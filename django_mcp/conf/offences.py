@@ -1,0 +1,77 @@
+"""Everything that is wrong with the settings, all at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from django_mcp.conf.reading import declared, read
+from django_mcp.conf.table import WHOLE
+from django_mcp.schema.offence import Offence
+
+
+def offences() -> list[Offence]:
+    """Every misconfiguration of `DJANGO_MCP`. Imports what its dotted paths name."""
+    raw = declared()
+    found = [
+        Offence(
+            rule=problem.rule,
+            message=f"DJANGO_MCP{problem.place} {problem.text}.",
+            fix=problem.fix,
+            callback=_key(problem.place),
+        )
+        for problem in WHOLE.problems(raw, deep=True)
+    ]
+    servers, site = read(raw)
+    for key, server in servers.items():
+        found += _server_offences(key, server)
+    if site["cache"] not in settings.CACHES:
+        found.append(
+            Offence(
+                rule="setting-cache-unknown",
+                message=f'DJANGO_MCP["CACHE"] is {site["cache"]!r}, which is no alias in CACHES.',
+                fix=f"Write one of {', '.join(settings.CACHES)}, or add the alias to CACHES.",
+                callback="CACHE",
+            )
+        )
+    return found
+
+
+def _key(place: str) -> str:
+    """The top-level key a place lies under."""
+    key = re.match(r'\["(\w+)"\]', place)
+    return "DJANGO_MCP" if key is None else key[1]
+
+
+def _server_offences(key: str, server: dict[str, Any]) -> Iterator[Offence]:
+    if server["auth"] is None:
+        return
+    if server["cache_scope"] == "public":
+        yield Offence(
+            rule="setting-cache-scope-public",
+            message=f"Server {key}: CACHE_SCOPE is 'public' while AUTH decides who may call, so one caller's "
+            "tools could be shown to another.",
+            fix="Leave CACHE_SCOPE at 'private', or serve the public tools from a server of their own.",
+            callback="CACHE_SCOPE",
+        )
+    try:
+        cookies = getattr(import_string(server["auth"]), "cookie_based", False)
+    except ImportError:
+        return
+    if cookies:
+        for name, values in (
+            ("ALLOWED_ORIGINS", server["allowed_origins"]),
+            ("ALLOWED_HOSTS", settings.ALLOWED_HOSTS),
+        ):
+            if "*" in values:
+                yield Offence(
+                    rule="setting-cookies-any-origin",
+                    message=f"Server {key}: {name} holds '*' while AUTH accepts the session cookie, so any "
+                    "web site a user visits could call tools as that user.",
+                    fix=f"List what may call in {name}, or use token authentication.",
+                    callback=name,
+                )
