@@ -202,7 +202,7 @@ def find_project(name: str) -> Project:
         return Project.objects.get(name=name)
     except Project.DoesNotExist:
         names = ", ".join(Project.objects.values_list("name", flat=True)[:20])
-        raise ToolError(f"there is no project {name!r}; the projects are: {names}") from None
+        raise ToolError(f"there is no project {name!r}, only {names}") from None
 
 
 def find_task(pk: int) -> Task:
