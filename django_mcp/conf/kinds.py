@@ -63,7 +63,7 @@ class Optional(Kind):
     """None, or the kind within."""
 
     def __init__(self, kind: Kind) -> None:
-        self.text = f"{kind.text} or None"
+        self.text = f"{kind.text}, or None"
         self._kind = copy(kind)
         self._kind.text = self.text
 
