@@ -118,7 +118,9 @@ def expect(holds: bool, what: str) -> None:
 
 
 async def converse(address: str) -> Demo:
-    print(f"The example site is up at {address}; the official client speaks MCP {REVISION} with it.")
+    print(
+        f"The example site is up at {address}; the official client speaks MCP {REVISION} with it.", flush=True
+    )
     async with Client(f"{address}/mcp", mode=REVISION, read_timeout_seconds=60) as client:
         demo = Demo(client)
         await demo.run()
