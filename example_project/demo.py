@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from mcp import Client
+from mcp_types import TextContent
 
 from example_project.process import running
 
@@ -87,7 +88,8 @@ class Demo:
         result = await self.client.call_tool(tool, arguments)
         self.calls += 1
         content = result.content[0]
-        expect(content.type == "text", "the answer is text")
+        if not isinstance(content, TextContent):
+            raise RuntimeError(f"Expected text, not {content.type}.")
         answer: dict[str, Any] = json.loads(content.text)
         received(answer, "refused" if result.is_error else "")
         expect(answer.get("error") == refused, f"it is refused as {refused}" if refused else "it succeeds")
@@ -133,8 +135,8 @@ def leave(number: int, frame: Any) -> NoReturn:
 
 def main() -> None:
     # Ended from outside, the demo still takes the site down with it.
-    signal.signal(signal.SIGTERM, leave)
-    signal.signal(signal.SIGHUP, leave)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
     # The site is on this machine, whatever proxy the environment names.
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
     with tempfile.TemporaryDirectory() as folder, running("gunicorn", Path(folder)) as address:

@@ -27,10 +27,8 @@ def test_seeding_twice_is_seeding_once():
     assert Task.objects.filter(status=Task.Status.DONE).count() == 2
 
 
-def test_client_configuration_is_ready_to_paste(settings):
-    settings.DJANGO_MCP = {"NAME": "tracker"}
-
-    text = printed("clients", "http://127.0.0.1:8000/mcp")
+def test_client_configuration_is_ready_to_paste():
+    text = printed("clients", "http://127.0.0.1:8000/mcp", "--name", "tracker")
 
     assert "claude mcp add --transport http tracker http://127.0.0.1:8000/mcp\n" in text
     documents = [json.loads("{" + part.partition("\n\n")[0]) for part in text.split("\n{")[1:]]

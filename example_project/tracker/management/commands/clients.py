@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 CLAUDE = """\
@@ -28,9 +27,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("url", help="where the site serves MCP")
+        parser.add_argument("--name", default="task-tracker", help="what the client calls the site")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        name, url = settings.DJANGO_MCP["NAME"], options["url"]
+        name, url = options["name"], options["url"]
         cursor = {"mcpServers": {name: {"url": url}}}
         vs_code = {"servers": {name: {"type": "http", "url": url}}}
         self.stdout.write(CLAUDE.format(name=name, url=url))
