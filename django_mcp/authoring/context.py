@@ -1,11 +1,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from asgiref.sync import sync_to_async
 from django.utils.functional import SimpleLazyObject
 
+from django_mcp.authoring.elicitation import (
+    Answer,
+    ElicitationUnsupported,
+    InputRequired,
+    Interruption,
+    MissingCapability,
+    can_elicit,
+    declares,
+    read_answer,
+)
 from django_mcp.encoding import codec
 from django_mcp.encoding.normalise import normalise
 
@@ -31,6 +41,7 @@ class Context:
     """
 
     __slots__ = (
+        "_asked",
         "_headers",
         "_identity",
         "action",
@@ -38,6 +49,8 @@ class Context:
         "assigns",
         "cancelled",
         "capabilities",
+        "carried",
+        "interruption",
         "meta",
         "request",
         "request_id",
@@ -64,7 +77,12 @@ class Context:
         self.meta: Mapping[str, Any] = {}
         self.version = ""
         self.capabilities: Mapping[str, Any] = {}
-        self.answers: dict[str, Any] = {}
+        self.answers: Mapping[str, Any] = {}
+        #: Answers this run has read, which travel on when it asks again.
+        self.carried: dict[str, Any] = {}
+        #: The interruption raised from this context, kept so that a handler cannot hide it.
+        self.interruption: Interruption | None = None
+        self._asked = 0
         self.cancelled = False
         self.view: Any = None
         self._identity = identity
@@ -93,6 +111,57 @@ class Context:
         if self._headers is None:
             self._headers = {} if self.request is None else self.request.headers
         return self._headers
+
+    def elicit(
+        self, message: str, schema: Mapping[str, Any], *, key: str | None = None, once: bool = False
+    ) -> Answer:
+        """Put a form to the user and return the answer (MCP elicitation, form mode).
+
+        `schema` is an object of flat, primitive properties. `key` names the question, by default by the order of
+        asking. `once` makes the answer usable for a single repetition of the call. Raises ElicitationUnsupported where
+        the client cannot ask; ends the call where the answer is not there yet or does not fit the schema.
+        """
+        params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
+        return self._ask("form", params, schema, key, once)
+
+    def elicit_url(self, message: str, url: str, *, key: str | None = None, once: bool = False) -> Answer:
+        """Ask the user to open a URL (MCP elicitation, URL mode). Acceptance is consent, not completion."""
+        return self._ask("url", {"mode": "url", "message": message, "url": url}, None, key, once)
+
+    def request_input(self, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        """Send raw MCP input requests and return the client's responses by the same keys.
+
+        For `sampling/createMessage` and `roots/list`, which MCP has deprecated; prefer `elicit`. The responses are the
+        client's word and are not validated.
+        """
+        if not all(isinstance(self.answers.get(key), Mapping) for key in requests):
+            self._interrupt(InputRequired(requests))
+        responses = {key: self.answers[key] for key in requests}
+        self.carried.update(responses)
+        return responses
+
+    def require(self, capabilities: Mapping[str, Any]) -> None:
+        """End the call with MCP -32021 unless the client declares these capabilities, e.g. `{"sampling": {}}`."""
+        if not declares(self.capabilities, capabilities):
+            self._interrupt(MissingCapability(capabilities))
+
+    def _ask(
+        self, mode: str, params: dict[str, Any], schema: Mapping[str, Any] | None, key: str | None, once: bool
+    ) -> Answer:
+        self._asked += 1
+        key = key or f"question_{self._asked}"
+        if not can_elicit(self.capabilities, mode):
+            raise ElicitationUnsupported(mode)
+        response = self.answers.get(key)
+        answer = read_answer(response, schema)
+        if answer is None:
+            self._interrupt(InputRequired({key: {"method": "elicitation/create", "params": params}}, once=once))
+        self.carried[key] = response
+        return answer
+
+    def _interrupt(self, interruption: Interruption) -> NoReturn:
+        self.interruption = interruption
+        raise interruption
 
     @staticmethod
     def text(text: str) -> Content:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import enum
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from django_mcp.authoring.context import Content
+from django_mcp.authoring.elicitation import InputRequired
 from django_mcp.authoring.errors import ErrorKind, ToolError
 from django_mcp.authoring.hint import Hint
 from django_mcp.authoring.reply import OMITTED, Reply
@@ -40,6 +42,8 @@ class CallResult:
     is_error: bool = False
     error_kind: ErrorKind | None = None
     meta: dict[str, Any] = field(default_factory=dict)
+    #: What the user has to answer first; then there is no content (MCP `InputRequiredResult`).
+    input_required: InputRequired | None = None
 
 
 class OutputMismatch(Exception):
@@ -71,6 +75,12 @@ def _error(text: str, kind: ErrorKind, *, code: str, retryable: bool) -> CallRes
 
 def success(registration: Registration, returned: Any, ctx: Context, view: View) -> CallResult:
     """The answer to a handler that returned. Raises what `run` contains as a fault or a mismatch."""
+    if ctx.interruption is not None:
+        raise OffContract("The handler caught what ends its call (raised by ctx.elicit or the like) and went on.")
+    if inspect.isawaitable(returned):
+        if inspect.iscoroutine(returned):
+            returned.close()
+        raise OffContract("The handler returned an awaitable; write it as async def.")
     value, hint_context = (returned.value, returned.hint_context) if isinstance(returned, Reply) else (returned, OMITTED)
     additions = _additions(registration, hint_context, ctx, view)
     if isinstance(value, Content):
@@ -106,9 +116,9 @@ def _structured_from(content: list[dict[str, Any]]) -> Any:
 
 def _mismatch(registration: Registration, structured: Any) -> str:
     assert registration.output_gate is not None
-    problems = registration.output_gate.problems(structured)
-    listed = [f"{path or 'the answer'}: {'; '.join(texts)}" for path, texts in problems[:10]]
-    return f"The answer breaks the tool's output schema at {len(problems)} paths. {' | '.join(listed)}"
+    problems, count = registration.output_gate.problems(structured)
+    listed = [f"{path or 'the answer'}: {'; '.join(texts)}" for path, texts in problems]
+    return f"The answer breaks the tool's output schema at {count} paths. {' | '.join(listed)}"
 
 
 def error(registration: Registration, raised: ToolError, ctx: Context, view: View) -> CallResult:

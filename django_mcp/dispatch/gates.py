@@ -125,15 +125,15 @@ def _unknown_params(registration: Registration, entry: ActionEntry, data: dict[s
 
 
 def _invalid_values(registration: Registration, entry: ActionEntry, data: dict[str, Any]) -> Body:
-    problems = entry.gate.problems(data)
+    problems, count = entry.gate.problems(data)
     return {
         "error": "invalid_values",
-        "message": f"{registration.name} {entry.name} refuses values at {len(problems)} paths in data.",
+        "message": f"{registration.name} {entry.name} refuses values at {count} paths in data.",
         "invalid": [
             {"path": bound.echo(path), "problems": [bound.echo(text) for text in texts]}
-            for path, texts in problems[:LISTED]
+            for path, texts in problems
         ],
-        "invalid_count": len(problems),
+        "invalid_count": count,
         **_data_level(registration, entry),
     }
 

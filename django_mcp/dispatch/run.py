@@ -16,6 +16,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connections, transaction
 
 from django_mcp import conf, signals
+from django_mcp.authoring.elicitation import InputRequired, Interruption
 from django_mcp.authoring.errors import ToolError
 from django_mcp.dispatch import answer, gates
 from django_mcp.dispatch.answer import CallResult
@@ -127,6 +128,11 @@ class Run:
                 return self._stop(answer.error(self._registration, raised, self._ctx, self._view))
         except Exception as worse:
             raised = worse
+        interruption = _interruption(raised)
+        if isinstance(interruption, InputRequired):
+            return self._stop(CallResult([], input_required=interruption))
+        if interruption is not None:
+            raise interruption
         if isinstance(raised, (Exception, SystemExit)):
             return self._fault(raised)
         raise raised
@@ -184,6 +190,9 @@ class Run:
             duration=time.monotonic() - self._started,
             is_error=result.is_error,
             error_kind=result.error_kind,
+            source="live",
+            degraded=False,
+            attempts=0 if result.error_kind == "dispatch" else 1,
         )
         return result
 
@@ -198,3 +207,18 @@ class Run:
             **fields,
         )
 
+
+def _interruption(raised: BaseException) -> Interruption | None:
+    """The interruption that was raised, also out of a task group that it made cancel its other tasks."""
+    if isinstance(raised, Interruption):
+        return raised
+    if not isinstance(raised, BaseExceptionGroup):
+        return None
+    others = raised.split((Interruption, asyncio.CancelledError))[1]
+    found = raised.subgroup(Interruption)
+    while found is not None and others is None:
+        first = found.exceptions[0]
+        if isinstance(first, Interruption):
+            return first
+        found = first if isinstance(first, BaseExceptionGroup) else None
+    return None

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.functional import Promise
+
 from django_mcp.authoring.declare import OPTION_KEYS
 from django_mcp.authoring.reading import Reading, read
 from django_mcp.authoring.tool import BaseTool, Tool
@@ -17,7 +19,7 @@ from django_mcp.schema.closure import Closure
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.offence import Offence
 from django_mcp.schema.values import ValueGate
-from django_mcp.schema.vocabulary import action_offences
+from django_mcp.schema.vocabulary import action_offences, label_of
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _FLAGS = ("read_only", "destructive", "idempotent", "open_world", "background")
@@ -140,8 +142,11 @@ def _options(options: Any, allowed: tuple[str, ...], action: str | None) -> Iter
 
 def _action_offences(name: Any, schema: Any, formats: Formats) -> Iterable[Offence]:
     published, options = _split(schema)
+    if isinstance(published, dict) and isinstance(published.get("description"), Promise):
+        # A lazily translated description is judged by its text.
+        published = {**published, "description": str(published["description"])}
     yield from action_offences(name, published, formats)
-    label = bound.render(name)
+    label = label_of(name)
     yield from _options(options, OPTION_KEYS, label)
     if type(options) is dict:
         yield from _permission_offences(options.get("permission"), label)

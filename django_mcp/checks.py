@@ -1,0 +1,3 @@
+from __future__ import annotations
+def check_mcp(app_configs, **kwargs):
+    return []

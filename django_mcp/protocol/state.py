@@ -1,0 +1,90 @@
+"""`requestState`: what a client carries from one round of a call to the next (MCP multi round-trip requests).
+
+The state is signed and timed, not encrypted: the client can read it, so nothing secret belongs into an answer. It holds
+for the caller, server, method, tool and arguments it was made for, and for nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.core import signing
+from django.core.cache import caches
+
+from django_mcp.encoding import codec
+
+if TYPE_CHECKING:
+    from django_mcp.authoring.context import Context
+
+_SALT = "django_mcp.request_state"
+_SPENT = "django_mcp:state:"
+
+
+class InvalidState(Exception):
+    """A `requestState` that is forged, expired, spent or made for another call; no difference is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The call a state belongs to."""
+
+    ctx: Context
+    method: str
+    tool: str
+    arguments: Mapping[str, Any]
+
+    def binding(self) -> str:
+        """One digest of everything the state is bound to."""
+        bound_to = [
+            _principal(self.ctx.user),
+            self.ctx.server,
+            self.method,
+            self.tool,
+            _sorted(self.arguments),
+        ]
+        return hashlib.sha256(codec.encode(bound_to)).hexdigest()
+
+
+def write(asked: Round, answers: Mapping[str, Any], *, once: bool) -> str:
+    """A state that carries the answers given so far; with `once` it is accepted a single time."""
+    payload = {"answers": dict(answers), "binding": asked.binding()}
+    if once:
+        payload["once"] = secrets.token_urlsafe(16)
+    return signing.dumps(payload, salt=_SALT, compress=True)
+
+
+def read(state: Any, repeated: Round, *, max_age_s: float, cache: str) -> dict[str, Any]:
+    """The answers a state carries. Raises InvalidState."""
+    if not isinstance(state, str):
+        raise InvalidState
+    try:
+        payload = signing.loads(state, salt=_SALT, max_age=max_age_s)
+    except signing.BadSignature:
+        raise InvalidState from None
+    if payload["binding"] != repeated.binding():
+        raise InvalidState
+    spent = payload.get("once")
+    if spent is not None and not caches[cache].add(f"{_SPENT}{spent}", True, timeout=max_age_s):
+        raise InvalidState
+    answers: dict[str, Any] = payload["answers"]
+    return answers
+
+
+def _principal(user: Any) -> str:
+    """Who the caller is, in a form that stays the same between requests."""
+    if getattr(user, "is_anonymous", False):
+        return ""
+    key = getattr(user, "pk", None)
+    return f"{user.__class__.__module__}.{user.__class__.__qualname__}:{user if key is None else key}"
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_sorted(item) for item in value]
+    return value

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+#: What jsonschema-rs asserts by itself (JSON Schema 2020-12, section 7.3).
+BUILT_IN = frozenset(
+    {
+        "date",
+        "date-time",
+        "duration",
+        "email",
+        "hostname",
+        "idn-email",
+        "idn-hostname",
+        "ipv4",
+        "ipv6",
+        "iri",
+        "iri-reference",
+        "json-pointer",
+        "regex",
+        "relative-json-pointer",
+        "time",
+        "uri",
+        "uri-reference",
+        "uri-template",
+        "uuid",
+    }
+)
+
+#: Formats that say how to show or carry a string, not which strings are right.
+ANNOTATIONS = frozenset({"binary", "password"})
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """The catalogue of `format` names: jsonschema-rs's, the annotations, and the site's `FORMATS`."""
+
+    names: frozenset[str]
+    checks: Mapping[str, Callable[[str], bool]]
+
+    @classmethod
+    def of(cls, extra: Mapping[str, Callable[[str], bool] | None]) -> Formats:
+        """`extra` maps a name to a check of a string, or to None for one that only annotates."""
+        checks = {name: check or _anything for name, check in extra.items()}
+        checks |= {name: _anything for name in ANNOTATIONS if name not in checks}
+        return cls(BUILT_IN | frozenset(checks), MappingProxyType(checks))
+
+
+def _anything(value: str) -> bool:
+    return True

@@ -1,0 +1,73 @@
+"""What is published about actions: tools/list's input schema, the digest of a refusal, help's rendering."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django_mcp.schema import bound
+from django_mcp.schema.closure import Closure
+
+
+def summaries(actions: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """One line an action, sorted by name; the author's text is untouched."""
+    return [f"{name}: {actions[name]['description']}" for name in sorted(actions)]
+
+
+def input_schema(actions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The input schema of a tool of these actions: their names and summaries, none of their constraints."""
+    return {
+        "type": "object",
+        "required": ["action"],
+        "additionalProperties": False,
+        "properties": {
+            "action": {
+                "type": "string",
+                "enum": sorted(actions),
+                "description": "\n".join(summaries(actions)),
+            },
+            "data": {"type": "object"},
+        },
+    }
+
+
+def digest(schema: Mapping[str, Any], closure: Closure) -> dict[str, Any]:
+    """What an action takes, in the words a refusal of its data carries."""
+    published = {
+        "properties": closure.properties,
+        "required": schema.get("required", []),
+        "defaults": schema.get("defaults", {}),
+    }
+    if schema.get("required_one_of"):
+        published["required_one_of"] = schema["required_one_of"]
+    return published
+
+
+def rendered(schema: Mapping[str, Any], closure: Closure) -> dict[str, Any]:
+    """An action as help shows it: the keys it declares, `required` always, its properties closed."""
+    published = {
+        "description": schema["description"],
+        "properties": closure.properties,
+        "required": schema.get("required", []),
+    }
+    for key in ("defaults", "required_one_of", "notes", "related", "examples"):
+        if key in schema:
+            published[key] = schema[key]
+    return published
+
+
+def suggestions(sent: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """For each name sent, the known one it most resembles, case ignored; nothing where none is near."""
+    folded: dict[str, str] = {}
+    for name in known:
+        folded.setdefault(name.lower(), name)
+    nearest: dict[str, str] = {}
+    for name in sent:
+        # A longer name is no misspelling, and comparing it costs the square of its length.
+        if len(name) > 64:
+            continue
+        found = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
+        if found:
+            nearest[bound.echo(name)] = folded[found[0]]
+    return nearest
