@@ -65,7 +65,7 @@ class Tasks(Tool):
         defaults={"page": 1, "page_size": 20},
         notes="Filters narrow each other down. Without any, every task is listed.",
         related=["get", "complete"],
-        examples=[{"overdue": True}, {"project": "Website", "status": "open", "page": 2, "page_size": 10}],
+        examples=[{"overdue": True}, {"project": "Website", "status": "open", "page_size": 10}],
         read_only=True,
     )
     def list(self, data: dict[str, Any], ctx: Context) -> Reply:
@@ -173,6 +173,8 @@ class Tasks(Tool):
     def hints(self, action: str | None, hint_context: Mapping[str, Any]) -> Iterable[Hint]:
         """What a caller usually does next."""
         match action:
+            case _ if "unknown" in hint_context:
+                yield hint("list", "List the tasks there are")
             case "create":
                 yield hint("get", "View the created task", id=hint_context["id"])
                 yield hint("list", "List the project's tasks", project=hint_context["project"])
@@ -209,7 +211,7 @@ def find_task(pk: int) -> Task:
     try:
         return Task.objects.select_related("project").get(pk=pk)
     except Task.DoesNotExist:
-        raise ToolError(f"there is no task {pk}") from None
+        raise ToolError(f"there is no task {pk}", hint_context={"unknown": pk}) from None
 
 
 def create_task(data: Mapping[str, Any]) -> Task:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 from django.core.management import call_command
@@ -31,7 +32,7 @@ def test_client_configuration_is_ready_to_paste():
     text = printed("clients", "http://127.0.0.1:8000/mcp", "--name", "tracker")
 
     assert "claude mcp add --transport http tracker http://127.0.0.1:8000/mcp\n" in text
-    documents = [json.loads("{" + part.partition("\n\n")[0]) for part in text.split("\n{")[1:]]
+    documents = [json.loads(document) for document in re.findall(r"^\{$.*?^\}$", text, re.M | re.S)]
     assert documents == [
         {"mcpServers": {"tracker": {"url": "http://127.0.0.1:8000/mcp"}}},
         {"servers": {"tracker": {"type": "http", "url": "http://127.0.0.1:8000/mcp"}}},
