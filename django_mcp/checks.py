@@ -1,3 +1,116 @@
+"""Every misconfiguration as a Django system check, all at once.
+
+The rooms report offences by rule; here each rule has its id. A rule keeps its id for good.
+"""
+
 from __future__ import annotations
-def check_mcp(app_configs, **kwargs):
-    return []
+
+import inspect
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django.apps import AppConfig
+from django.core import checks
+
+from django_mcp.authoring.reading import location
+from django_mcp.registry.catalog import Finding, findings
+
+#: Rule to check id and what the rule says.
+RULES: Final[dict[str, tuple[str, str]]] = {
+    # Tools
+    "not-a-tool": ("E001", "`@register` decorates a subclass of `Tool` or `BaseTool`."),
+    "tool-name": ("E002", "A tool name is 1 to 128 characters of `A-Z a-z 0-9 _ . -`."),
+    "tool-name-duplicate": ("E003", "A tool name is declared once."),
+    "tool-name-reserved": ("E004", "A tool is not named like one of the framework's, such as `help`."),
+    "callback-shape": ("E005", "A class-level member has the shape its documentation names; a map is a plain `dict`."),
+    "callback-queries": ("E006", "A class-level member is read without the database."),
+    "callback-missing": ("E007", "A tool defines what its form needs: actions and their handlers, or `run`."),
+    "callback-async": ("E008", "`hints`, `handle_error` and `action_context` are plain functions."),
+    "handler-signature": ("E009", "A handler can be called with `data` and `ctx`."),
+    "actions-twice": ("E010", "A tool declares its actions in one form, not in both."),
+    "permission": ("E011", "A permission is `app_label.codename` or a callable."),
+    "options-shape": ("E012", "`options` is a plain `dict`."),
+    "options-unknown": ("E013", "`options` holds only known keys."),
+    "options-type": ("E014", "A flag in `options` is `True` or `False`."),
+    "options-unavailable": ("E015", "An option is available in this version."),
+    # Actions
+    "action-name": ("E020", "An action name is a string of one line."),
+    "action-shape": ("E021", "An action schema is a plain `dict`."),
+    "action-keys": ("E022", "An action schema holds only the eight known keys and the options."),
+    "action-value": ("E023", "`defaults` and `examples` hold JSON values only."),
+    "description-missing": ("E024", "An action has a `description`."),
+    "description-shape": ("E025", "`description` is a string, lazily translated or not."),
+    "description-newline": ("E026", "`description` is one line."),
+    "properties-missing": ("E027", "An action has `properties`."),
+    "properties-shape": ("E028", "`properties` is a plain `dict`."),
+    "required-shape": ("E029", "`required` is a list of strings."),
+    "required-duplicate": ("E030", "`required` names a property once."),
+    "required-undeclared": ("E031", "`required` names declared properties."),
+    "groups-shape": ("E032", "`required_one_of` is a list of lists of strings."),
+    "group-empty": ("E033", "A group of `required_one_of` is not empty."),
+    "group-duplicate-name": ("E034", "A group names a property once."),
+    "group-undeclared": ("E035", "A group names declared properties."),
+    "groups-equal": ("E036", "No two groups are equal as sets."),
+    "group-superset": ("E037", "No group is a superset of another, which would make it dead."),
+    "defaults-shape": ("E038", "`defaults` is a plain `dict`."),
+    "defaults-undeclared": ("E039", "`defaults` names declared properties."),
+    "defaults-required": ("E040", "A required property has no default."),
+    "defaults-unknown-key": ("E041", "A default holds no key that a caller could not send."),
+    "defaults-invalid": ("E042", "A default satisfies its property's schema."),
+    "notes-shape": ("E043", "`notes` is a string."),
+    "related-shape": ("E044", "`related` is a list of strings."),
+    "examples-shape": ("E045", "`examples` is a list of plain `dict`s."),
+    # Schemas
+    "schema-key": ("E050", "Every key in a schema is a string, at any depth."),
+    "schema-map": ("E051", "`properties`, `patternProperties`, `$defs` and `dependentSchemas` are plain `dict`s."),
+    "schema-additional-properties": ("E052", "`additionalProperties` is `True`, `False` or a schema."),
+    "schema-value": ("E053", "A schema holds JSON values only: no tuple, pattern object, date or lazy string."),
+    "schema-number": ("E054", "Numbers in a schema are finite."),
+    "schema-shape": ("E055", "Where a schema belongs stands a `dict`, `True` or `False`."),
+    "schema-format": ("E056", "`format` is a known name."),
+    "schema-dialect": ("E057", "`$schema` is absent or names draft 2020-12."),
+    "schema-id": ("E058", "A nested schema has no `$id`."),
+    "schema-ref-remote": ("E059", "`$ref` is local; nothing is ever fetched."),
+    "schema-ref-unresolved": ("E060", "A local `$ref` leads somewhere."),
+    "schema-composition": ("E061", "Composition adds no property to an object whose `properties` are closed."),
+    "schema-cycle": ("E062", "A schema does not contain itself."),
+    "schema-too-deep": ("E063", "A schema is at most 100 levels deep."),
+    "schema-unbuildable": ("E064", "A schema is valid under the 2020-12 meta-schema and can be built."),
+    "input-schema-root": ("E065", "The root of `input_schema` has the type `object`."),
+    "header-annotation": ("E066", "`x-mcp-header` is a unique header token on a string, integer or boolean property."),
+    # Settings
+    "setting-unknown": ("E070", "`DJANGO_MCP` holds only known keys."),
+    "setting-type": ("E071", "A setting has its documented type."),
+    "setting-missing": ("E072", "A setting that is a mapping holds the keys it needs."),
+    "setting-misplaced": ("E073", "A setting of the whole site does not stand under a server."),
+    "setting-import": ("E074", "A dotted path can be imported and names what it should."),
+    "setting-cache-unknown": ("E075", "`CACHE` is an alias of `CACHES`."),
+    "setting-cache-scope-public": ("E076", "`CACHE_SCOPE` is not public while the answer depends on the caller."),
+    "setting-cookies-any-origin": ("E077", "Session authentication does not go with `*` as origin or host."),
+    "filter-tag-unknown": ("E080", "`TAGS` names tags that some tool declares."),
+    "filter-include-dead": ("E081", "An `INCLUDE` pattern matches some tool."),
+    "filter-exclude-dead": ("E082", "An `EXCLUDE` pattern matches some tool."),
+    "filter-empty": ("E083", "The filters of a server leave a tool to serve."),
+    # Warnings
+    "related-unknown": ("W001", "`related` names actions of the tool."),
+    "output-schema-closed": ("W002", "A closed `output_schema` declares the `hints` and `context` the tool adds."),
+    "annotations-contradict": ("W003", "`annotations` and the options of the actions say the same."),
+}
+
+
+def check_mcp(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Every offence of every tool and setting. An exception of an author's own code comes out as itself."""
+    return [_message(finding) for finding in findings()]
+
+
+def _message(finding: Finding) -> checks.CheckMessage:
+    offence, place = finding.offence, ""
+    if inspect.isclass(finding.declared):
+        place = location(finding.declared, offence.callback, offence.action)
+    message = checks.Warning if offence.warning else checks.Error
+    return message(
+        finding.message,
+        hint=f"{offence.fix} ({place})" if place else offence.fix,
+        obj=finding.declared,
+        id=f"django_mcp.{RULES[offence.rule][0]}",
+    )

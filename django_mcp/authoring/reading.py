@@ -241,12 +241,13 @@ def _check_callbacks(reading: Reading) -> None:
             )
 
 
-def location(cls: Any, callback: str) -> str:
-    """`file:line` of a member of a tool, else of the class itself, else an empty string."""
-    member = inspect.getattr_static(cls, callback, None)
-    code = getattr(inspect.unwrap(member), "__code__", None) if callable(member) else None
-    if code is not None and code.co_filename != _FRAMEWORK_FILE:
-        return f"{code.co_filename}:{code.co_firstlineno}"
+def location(cls: type, callback: str, action: str | None) -> str:
+    """`file:line` of the action's method or of the member at fault, else of the class; empty where there is no source."""
+    for name in (action, callback):
+        member = None if name is None else inspect.getattr_static(cls, name, None)
+        code = getattr(inspect.unwrap(member), "__code__", None) if callable(member) else None
+        if code is not None and code.co_filename != _FRAMEWORK_FILE:
+            return f"{code.co_filename}:{code.co_firstlineno}"
     try:
         return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
     except (OSError, TypeError):

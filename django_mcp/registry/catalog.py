@@ -125,6 +125,10 @@ class Finding:
     label: str
     offence: Offence
 
+    @property
+    def message(self) -> str:
+        return self.offence.message if self.declared is None else f"{self.label}: {self.offence.message}"
+
 
 class _State:
     """Everything built from one set of declarations under one reading of the settings."""
@@ -154,9 +158,8 @@ class _State:
     def catalog(self, server: str) -> Catalog | ConfigurationError:
         for finding in self.findings():
             if not finding.offence.warning:
-                message = f"{finding.label}: {finding.offence.message}"
-                logger.critical("Server %r is misconfigured and serves nothing. %s", server, message)
-                return ConfigurationError(finding.label, finding.offence.callback, message)
+                logger.critical("Server %r is misconfigured and serves nothing. %s", server, finding.message)
+                return ConfigurationError(finding.label, finding.offence.callback, finding.message)
         selected = filters.select(self._registrations(), self.settings.server(server))
         selected += [built.registration for built in self.builtins if built.registration is not None]
         return Catalog(server, selected)
