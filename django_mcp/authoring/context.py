@@ -30,6 +30,14 @@ class Content(list[dict[str, Any]]):
         return Content([*self, *other])
 
 
+#: The client capability behind each kind of input request.
+_CAPABILITIES = {
+    "elicitation/create": "elicitation",
+    "roots/list": "roots",
+    "sampling/createMessage": "sampling",
+}
+
+
 class Context:
     """One call as its handler sees it. Lives as long as the call; nothing in it outlives it.
 
@@ -132,8 +140,12 @@ class Context:
         """Send raw MCP input requests and return the client's responses by the same keys.
 
         For `sampling/createMessage` and `roots/list`, which MCP has deprecated; prefer `elicit`. The responses are the
-        client's word and are not validated.
+        client's word and are not validated. Raises ElicitationUnsupported for a kind the client does not declare.
         """
+        for request in requests.values():
+            kind = request["method"]
+            if not declares(self.capabilities, {_CAPABILITIES.get(kind, kind): {}}):
+                raise ElicitationUnsupported(kind)
         if not all(isinstance(self.answers.get(key), Mapping) for key in requests):
             self._interrupt(InputRequired(requests))
         responses = {key: self.answers[key] for key in requests}

@@ -15,13 +15,14 @@ from typing import Any, Literal
 from django.conf import settings as django_settings
 from django.core.signals import setting_changed
 from django.dispatch import receiver
+from django.http.request import split_domain_port, validate_host
 
 from django_mcp.authoring.errors import ConfigurationError
 from django_mcp.conf.offences import offences
 from django_mcp.conf.reading import declared, read
 from django_mcp.conf.table import LEGACY_VERSIONS, SETTINGS, Setting
 
-__all__ = ["LEGACY_VERSIONS", "SETTINGS", "ServerSettings", "Setting", "Settings", "get", "offences"]
+__all__ = ["LEGACY_VERSIONS", "SETTINGS", "ServerSettings", "Setting", "Settings", "get", "host_allowed", "offences"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,15 @@ def _build() -> Settings:
         servers={key: ServerSettings(key=key, **values) for key, values in servers.items()},
         **whole,
     )
+
+
+def host_allowed(host: str) -> bool:
+    """Whether `host`, with or without a port, is one of this site's (ALLOWED_HOSTS, as Django reads it)."""
+    allowed = django_settings.ALLOWED_HOSTS
+    if django_settings.DEBUG and not allowed:
+        allowed = [".localhost", "127.0.0.1", "[::1]"]
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, allowed)
 
 
 @receiver(setting_changed)

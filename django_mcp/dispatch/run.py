@@ -49,18 +49,18 @@ async def acall(view: View, registration: Registration, arguments: dict[str, Any
     """Answer a call from an event loop: an async handler is awaited here, all else runs in the request's thread."""
     run = Run(view, registration, arguments, ctx)
     if not run.is_async:
-        return await _in_thread(call, view, registration, arguments, ctx)
+        return await in_thread(call, view, registration, arguments, ctx)
     try:
-        refused = await _in_thread(run.open)
+        refused = await in_thread(run.open)
         if refused is not None:
             return refused
         returned = await run.handler(run.data, ctx)
     except BaseException as raised:
-        return await _in_thread(run.fail, raised)
-    return await _in_thread(run.succeed, returned)
+        return await in_thread(run.fail, raised)
+    return await in_thread(run.succeed, returned)
 
 
-async def _in_thread(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+async def in_thread(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
     """Run a step in the request's thread-sensitive thread, to its end even if the request is cancelled meanwhile.
 
     A step that begins or ends a transaction must not be abandoned half-way: nobody would close what it opened.

@@ -4,7 +4,7 @@ import inspect
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +106,10 @@ class Catalog:
             )
             if permission is not None
         )
+        #: Encoded tools/list results, by everything they depend on.
+        self.encoded: dict[Hashable, bytes] = {}
+        #: Whether any tool mirrors arguments in headers.
+        self.mirrors = any(registration.header_rows for registration in self.registrations)
         self._open_view = View(self, None)
 
     @property
@@ -206,6 +210,17 @@ def _current() -> _State:
         with _lock:
             state = _state = _State(settings, declared)
     return state
+
+
+def is_built(server: str) -> bool:
+    """Whether `catalog` has its answer ready, so that asking runs no code of the site."""
+    state = _state
+    return (
+        state is not None
+        and state.settings is conf.get()
+        and state.declared is declare.declarations()
+        and server in state.catalogs
+    )
 
 
 def catalog(server: str) -> Catalog:

@@ -62,3 +62,8 @@ class Registration:
     def dispatches(self) -> bool:
         """Whether the tool is called by action."""
         return isinstance(self.tool, Tool)
+
+    def awaits(self, action: object) -> bool:
+        """Whether a call of this action, or of the tool without actions, has to be awaited on an event loop."""
+        entry = self.actions.get(action) if isinstance(action, str) else None
+        return self.is_async if entry is None else entry.is_async

@@ -1,0 +1,71 @@
+"""How results look: the modern shape with its stamps, and the legacy one without them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django_mcp.conf import ServerSettings
+from django_mcp.dispatch.answer import UNSET, CallResult
+from django_mcp.protocol.versions import SERVER_INFO
+
+_SERVER_INFO_KEYS = (("title", "title"), ("description", "description"), ("website_url", "websiteUrl"))
+_ICON_KEYS = (("src", "src"), ("mime_type", "mimeType"), ("sizes", "sizes"), ("theme", "theme"))
+
+
+def server_info(settings: ServerSettings) -> dict[str, Any]:
+    """The server's identity (MCP `Implementation`)."""
+    stated = settings.server_info
+    info: dict[str, Any] = {"name": settings.name, "version": settings.version}
+    info.update({wire: stated[key] for key, wire in _SERVER_INFO_KEYS if key in stated})
+    if stated.get("icons"):
+        info["icons"] = [_icon(icon) for icon in stated["icons"]]
+    return info
+
+
+def _icon(icon: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        wire: list(icon[key]) if key == "sizes" else icon[key] for key, wire in _ICON_KEYS if key in icon
+    }
+
+
+def complete(settings: ServerSettings, members: Mapping[str, Any]) -> dict[str, Any]:
+    """A finished modern result: `resultType`, its members, and `serverInfo` merged into its `_meta`."""
+    meta = {**members.get("_meta", {}), SERVER_INFO: server_info(settings)}
+    return {"resultType": "complete", **members, "_meta": meta}
+
+
+def cacheable(settings: ServerSettings, members: Mapping[str, Any]) -> dict[str, Any]:
+    """A finished modern result that a client may keep for a while."""
+    hints = {"ttlMs": settings.cache_ttl_ms, "cacheScope": settings.cache_scope}
+    return complete(settings, {**members, **hints})
+
+
+def input_required(settings: ServerSettings, requests: Mapping[str, Any], state: str) -> dict[str, Any]:
+    """A modern result that asks for input first (MCP `InputRequiredResult`)."""
+    return {
+        "resultType": "input_required",
+        "inputRequests": dict(requests),
+        "requestState": state,
+        "_meta": {SERVER_INFO: server_info(settings)},
+    }
+
+
+def call_result(result: CallResult, *, legacy: bool) -> dict[str, Any]:
+    """The members of a tool's answer (MCP `CallToolResult`)."""
+    members: dict[str, Any] = {"content": result.content}
+    # Before 2026-07-28 structured content was an object and nothing else.
+    if result.structured is not UNSET and (isinstance(result.structured, dict) or not legacy):
+        members["structuredContent"] = result.structured
+    members["isError"] = result.is_error
+    if result.meta:
+        members["_meta"] = result.meta
+    return members
+
+
+def tool_definition(definition: dict[str, Any], *, legacy: bool) -> dict[str, Any]:
+    """A tool as listed; a legacy client knows only object outputs."""
+    schema = definition.get("outputSchema")
+    if legacy and schema is not None and schema.get("type") != "object":
+        return {key: value for key, value in definition.items() if key != "outputSchema"}
+    return definition

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from django_mcp.encoding import codec
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+HEADER_MISMATCH: Final = -32020
+MISSING_CAPABILITY: Final = -32021
+UNSUPPORTED_VERSION: Final = -32022
+
+#: The largest integer that every JSON implementation keeps exact.
+MAX_ID: Final = 2**53 - 1
+
+
+class _NoId(enum.Enum):
+    NO_ID = "no id"
+
+
+#: Stands for an id that cannot be read; the answer then has no `id` member (MCP schema).
+NO_ID: Final = _NoId.NO_ID
+
+Id = str | int | float | Literal[_NoId.NO_ID]
+
+
+class ProtocolError(Exception):
+    """A request answered with a JSON-RPC error. `status` is the HTTP status of a modern answer."""
+
+    def __init__(
+        self, status: int, code: int, reason: str, message: str, data: Any = None, request_id: Id = NO_ID
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.data = data
+        self.request_id = request_id
+
+
+@dataclass(slots=True)
+class Message:
+    """One JSON-RPC message a client sent. The era fields are filled once the era is known."""
+
+    kind: Literal["request", "notification", "response"]
+    id: Id
+    method: str
+    params: dict[str, Any]
+    legacy: bool = False
+    version: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_request(self) -> bool:
+        return self.kind == "request"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What goes back: an HTTP status and the body; the rejection's reason where the request was refused."""
+
+    status: int
+    body: bytes
+    code: int | None = None
+    reason: str | None = None
+
+
+ACCEPTED: Final = Response(202, b"")
+
+
+def classify(value: Any) -> Message:
+    """The message a decoded body is (JSON-RPC 2.0 as MCP narrows it). Raises ProtocolError -32600."""
+    if isinstance(value, list):
+        raise _invalid("batch", "A batch is not accepted: send one JSON-RPC message a request.")
+    if not isinstance(value, dict):
+        raise _invalid("not_an_object", "The body must be a JSON-RPC message, which is a JSON object.")
+    request_id = _id(value["id"]) if "id" in value else NO_ID
+    method = value.get("method")
+    if "method" not in value and ("result" in value or "error" in value):
+        return Message("response", request_id, "", {})
+    if value.get("jsonrpc") != "2.0":
+        raise _invalid("jsonrpc_version", 'The member jsonrpc must be "2.0".', request_id)
+    if not isinstance(method, str):
+        raise _invalid("invalid_method", "The member method must be a string.", request_id)
+    params = value.get("params", {})
+    if not isinstance(params, dict):
+        raise _invalid("invalid_params_type", "The member params must be an object.", request_id)
+    return Message("request" if "id" in value else "notification", request_id, method, params)
+
+
+def _invalid(reason: str, message: str, request_id: Id = NO_ID) -> ProtocolError:
+    return ProtocolError(400, INVALID_REQUEST, reason, message, request_id=request_id)
+
+
+def _id(value: Any) -> Id:
+    if isinstance(value, str):
+        return value
+    whole = type(value) is int or (isinstance(value, float) and value.is_integer())
+    if whole and abs(value) <= MAX_ID:
+        number: int | float = value
+        return number
+    raise _invalid("invalid_id", f"The member id must be a string or an integer within ±{MAX_ID}.")
+
+
+def result(request_id: Id, body: bytes) -> bytes:
+    """The success envelope around an encoded result."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (codec.encode(request_id), body)
+
+
+def error(request_id: Id, code: int, message: str, data: Any = None) -> bytes:
+    """The error envelope; without an id where none could be read."""
+    described: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        described["data"] = data
+    envelope: dict[str, Any] = {"jsonrpc": "2.0"}
+    if request_id is not NO_ID:
+        envelope["id"] = request_id
+    envelope["error"] = described
+    return codec.encode(envelope)

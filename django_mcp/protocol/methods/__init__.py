@@ -1,0 +1,1 @@
+"""The methods served, one a module: `answer(exchange)` returns the encoded result."""

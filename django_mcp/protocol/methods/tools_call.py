@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django_mcp import conf
+from django_mcp.authoring.elicitation import MissingCapability
+from django_mcp.dispatch import run
+from django_mcp.dispatch.answer import CallResult
+from django_mcp.encoding import codec
+from django_mcp.encoding.normalise import normalise
+from django_mcp.protocol import envelope, state
+from django_mcp.protocol.exchange import Exchange
+from django_mcp.protocol.jsonrpc import INVALID_PARAMS, MISSING_CAPABILITY, Message, ProtocolError
+from django_mcp.registry.registration import Registration
+from django_mcp.schema import bound
+
+
+def check_params(message: Message) -> None:
+    """The shape of a call's params (MCP `CallToolRequest`). Raises ProtocolError -32602."""
+    params = message.params
+    if not isinstance(params.get("name"), str):
+        raise _invalid(message, "params.name must be a string that names a tool.")
+    if not isinstance(params.get("arguments"), (dict, type(None))):
+        raise _invalid(message, "params.arguments must be an object.")
+    responses = params.get("inputResponses", {})
+    if not isinstance(responses, dict) or not all(isinstance(value, dict) for value in responses.values()):
+        raise _invalid(message, "params.inputResponses must be an object of result objects.")
+
+
+def _invalid(message: Message, text: str, reason: str = "invalid_params") -> ProtocolError:
+    return ProtocolError(400, INVALID_PARAMS, reason, text, request_id=message.id)
+
+
+def awaits(exchange: Exchange) -> bool:
+    """Whether the called handler has to be awaited on an event loop."""
+    params = exchange.message.params
+    registration = exchange.catalog.by_name.get(params["name"])
+    return registration is not None and registration.awaits((params.get("arguments") or {}).get("action"))
+
+
+def answer(exchange: Exchange) -> bytes:
+    """`tools/call` from a thread that may touch the database."""
+    registration, arguments = _begin(exchange)
+    try:
+        result = run.call(exchange.view, registration, arguments, exchange.ctx)
+    except MissingCapability as missing:
+        raise _missing_capability(exchange.message, missing) from None
+    return _finish(exchange, result, arguments)
+
+
+async def aanswer(exchange: Exchange) -> bytes:
+    """`tools/call` on an event loop, for a handler to be awaited there."""
+    registration, arguments = await run.in_thread(_begin, exchange)
+    try:
+        result = await run.acall(exchange.view, registration, arguments, exchange.ctx)
+    except MissingCapability as missing:
+        raise _missing_capability(exchange.message, missing) from None
+    return await run.in_thread(_finish, exchange, result, arguments)
+
+
+def _begin(exchange: Exchange) -> tuple[Registration, dict[str, Any]]:
+    """The tool that is called, and the answers the caller brings along."""
+    message, ctx = exchange.message, exchange.ctx
+    name = message.params["name"]
+    registration = exchange.view.get(name)
+    if registration is None:
+        # At HTTP 200, so that it is not mistaken for a method that does not exist.
+        text = f"Unknown tool: {bound.echo(name)}. Call tools/list or the help tool for the tools there are."
+        raise ProtocolError(200, INVALID_PARAMS, "unknown_tool", text, request_id=message.id)
+    arguments = message.params.get("arguments") or {}
+    responses = message.params.get("inputResponses", {})
+    if "requestState" in message.params:
+        try:
+            carried = state.read(
+                message.params["requestState"],
+                _round(exchange, arguments),
+                max_age_s=exchange.settings.state_max_age_s,
+                cache=conf.get().cache,
+            )
+        except state.InvalidState:
+            raise ProtocolError(
+                400,
+                INVALID_PARAMS,
+                "invalid_request_state",
+                "params.requestState is invalid or has expired; repeat the call without it.",
+                {"reason": "invalid_request_state"},
+                message.id,
+            ) from None
+        ctx.answers = {**carried, **responses}
+    else:
+        ctx.answers = responses
+    return registration, arguments
+
+
+def _round(exchange: Exchange, arguments: dict[str, Any]) -> state.Round:
+    return state.Round(exchange.ctx, exchange.message.method, exchange.message.params["name"], arguments)
+
+
+def _missing_capability(message: Message, missing: MissingCapability) -> ProtocolError:
+    required = dict(missing.required)
+    return ProtocolError(
+        400,
+        MISSING_CAPABILITY,
+        "missing_capability",
+        f"This call needs client capabilities that the request does not declare: {codec.text(required)}",
+        {"requiredCapabilities": required},
+        message.id,
+    )
+
+
+def _finish(exchange: Exchange, result: CallResult, arguments: dict[str, Any]) -> bytes:
+    asked = result.input_required
+    if asked is not None:
+        signed = state.write(_round(exchange, arguments), exchange.ctx.carried, once=asked.once)
+        return codec.encode(
+            envelope.input_required(exchange.settings, normalise(asked.requests), signed)
+        )
+    members = envelope.call_result(result, legacy=exchange.message.legacy)
+    return codec.encode(members if exchange.message.legacy else envelope.complete(exchange.settings, members))

@@ -1,0 +1,135 @@
+"""Which revisions are served, and which one a request speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django_mcp.conf import ServerSettings
+from django_mcp.protocol.jsonrpc import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    UNSUPPORTED_VERSION,
+    Message,
+    ProtocolError,
+)
+from django_mcp.schema import bound
+
+MODERN: Final = "2026-07-28"
+#: What a legacy request without a version header is taken to speak (MCP 2025-03-26 and later).
+ASSUMED: Final = "2025-03-26"
+
+PROTOCOL_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
+LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
+SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
+
+_LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+
+def served(settings: ServerSettings) -> list[str]:
+    """The revisions a server speaks, newest first: the one list behind discover and every error."""
+    return [MODERN, *settings.legacy_versions]
+
+
+def choose_era(message: Message, header: str | None, settings: ServerSettings) -> None:
+    """Decide which revision a message speaks and note it there. Raises ProtocolError where it speaks none.
+
+    The body decides, with one departure: with LENIENT_VERSION_HEADER a header that names a served legacy revision wins
+    over a modern `_meta`, as a widely used connector sends exactly that.
+    """
+    meta = message.params.get("_meta")
+    modern_body = isinstance(meta, dict) and PROTOCOL_VERSION in meta
+    if isinstance(meta, dict):
+        message.meta = meta
+    legacy_header = header is not None and header in settings.legacy_versions
+    if message.kind == "response":
+        _accept_response(message, header, legacy_header)
+    elif legacy_header and (not modern_body or settings.lenient_version_header):
+        message.legacy, message.version = True, str(header)
+    elif modern_body or header == MODERN or not message.is_request:
+        message.version = MODERN
+    elif header is not None:
+        raise _unsupported(message, header, settings)
+    elif message.method == "initialize":
+        if not settings.legacy_versions:
+            raise _unsupported(message, message.params.get("protocolVersion"), settings)
+        message.legacy, message.version = True, settings.legacy_versions[0]
+    elif ASSUMED in settings.legacy_versions:
+        message.legacy, message.version = True, ASSUMED
+    else:
+        message.version = MODERN
+
+
+def _accept_response(message: Message, header: str | None, legacy_header: bool) -> None:
+    """A client answers no request here: legacy clients' responses are dropped, others' refused."""
+    if not legacy_header:
+        text = "The server sends no requests, so it takes no responses."
+        raise ProtocolError(400, INVALID_REQUEST, "posted_response", text)
+    message.legacy, message.version = True, str(header)
+
+
+def _unsupported(message: Message, requested: Any, settings: ServerSettings) -> ProtocolError:
+    supported = served(settings)
+    requested = requested if isinstance(requested, str) else ""
+    return ProtocolError(
+        400,
+        UNSUPPORTED_VERSION,
+        "unsupported_version",
+        f"Unsupported protocol version {bound.echo(requested)!r}; supported are {', '.join(supported)}.",
+        {"supported": supported, "requested": bound.echo(requested)},
+        message.id,
+    )
+
+
+def check_fields(message: Message) -> None:
+    """Presence and types of a modern request's protocol fields (MCP basic, `_meta`). Raises ProtocolError -32602."""
+    problem = _meta_problem(message.params.get("_meta"))
+    if problem is None and message.method == "tools/call" and not isinstance(message.params.get("name"), str):
+        problem = "params.name must be a string that names a tool"
+    if problem is not None:
+        raise ProtocolError(400, INVALID_PARAMS, "invalid_fields", f"{problem}.", request_id=message.id)
+
+
+def _meta_problem(meta: Any) -> str | None:
+    if not isinstance(meta, dict):
+        return f"params._meta must be an object with {PROTOCOL_VERSION} and {CLIENT_CAPABILITIES}"
+    missing = [key for key in (PROTOCOL_VERSION, CLIENT_CAPABILITIES) if key not in meta]
+    if missing:
+        return f"params._meta lacks {' and '.join(missing)}"
+    if not isinstance(meta[PROTOCOL_VERSION], str):
+        return f"params._meta {PROTOCOL_VERSION} must be a string"
+    if not isinstance(meta[CLIENT_CAPABILITIES], dict):
+        return f"params._meta {CLIENT_CAPABILITIES} must be an object"
+    if CLIENT_INFO in meta and not _is_implementation(meta[CLIENT_INFO]):
+        return f"params._meta {CLIENT_INFO} must be an object with the strings name and version"
+    if LOG_LEVEL in meta and meta[LOG_LEVEL] not in _LOG_LEVELS:
+        return f"params._meta {LOG_LEVEL} must be one of {', '.join(_LOG_LEVELS)}"
+    token = meta.get("progressToken", "")
+    if not isinstance(token, (str, int)) or isinstance(token, bool):
+        return "params._meta progressToken must be a string or an integer"
+    return None
+
+
+def _is_implementation(info: Any) -> bool:
+    return isinstance(info, dict) and isinstance(info.get("name"), str) and isinstance(info.get("version"), str)
+
+
+def check_version(message: Message, settings: ServerSettings) -> None:
+    """Whether a modern request's revision is served. Raises ProtocolError -32022."""
+    requested = message.meta[PROTOCOL_VERSION]
+    if requested != MODERN:
+        raise _unsupported(message, requested, settings)
+
+
+def capabilities(message: Message) -> Mapping[str, Any]:
+    """What the client states it can do in this very request; a legacy one states nothing here."""
+    declared: Mapping[str, Any] = {} if message.legacy else message.meta.get(CLIENT_CAPABILITIES, {})
+    return declared
+
+
+def mismatch(message: Message, text: str) -> ProtocolError:
+    """A header that does not mirror the body (MCP -32020)."""
+    return ProtocolError(400, HEADER_MISMATCH, "header_mismatch", text, request_id=message.id)

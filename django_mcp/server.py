@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from django_mcp import conf
+from django_mcp.authoring.errors import ConfigurationError
+from django_mcp.dispatch.run import in_thread
+from django_mcp.protocol import jsonrpc, versions
+from django_mcp.protocol.exchange import Exchange
+from django_mcp.protocol.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Message, ProtocolError, Response
+from django_mcp.protocol.methods import discover, initialize, ping, tools_call, tools_list
+from django_mcp.registry import catalog as registry
+from django_mcp.registry.catalog import Catalog
+from django_mcp.registry.registration import Registration
+from django_mcp.schema import bound
+
+if TYPE_CHECKING:
+    from django_mcp.authoring.context import Context
+
+logger = logging.getLogger("django_mcp")
+
+Answer = Callable[[Exchange], bytes]
+
+_MODERN: Final[dict[str, Answer]] = {
+    "server/discover": discover.answer,
+    "tools/call": tools_call.answer,
+    "tools/list": tools_list.answer,
+}
+_LEGACY: Final[dict[str, Answer]] = {
+    "initialize": initialize.answer,
+    "ping": ping.answer,
+    "tools/call": tools_call.answer,
+    "tools/list": tools_list.answer,
+}
+
+
+class Server:
+    """One MCP server, whatever carries its messages. HTTP and stdio go through `handle` and `ahandle` alone."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def settings(self) -> conf.ServerSettings:
+        return conf.get().server(self.name)
+
+    @property
+    def catalog(self) -> Catalog:
+        """What the server serves. Raises ConfigurationError while it is misconfigured."""
+        return registry.catalog(self.name)
+
+    @property
+    def tools(self) -> tuple[Registration, ...]:
+        """Every tool in listing order, before any caller's permissions."""
+        return self.catalog.registrations
+
+    def handle(self, message: Message, ctx: Context) -> Response:
+        """Answer a message whose era is known. Never raises; for a thread that may touch the database."""
+        if not message.is_request:
+            return jsonrpc.ACCEPTED
+        try:
+            exchange = self._exchange(message, ctx)
+            return _answered(message, _method(message)(exchange))
+        except Exception as raised:
+            return _failed(message, raised)
+
+    async def ahandle(self, message: Message, ctx: Context) -> Response:
+        """Answer a message on an event loop, which is never blocked: what may touch the database leaves it."""
+        if not message.is_request:
+            return jsonrpc.ACCEPTED
+        try:
+            if registry.is_built(self.name):
+                exchange = self._exchange(message, ctx)
+            else:
+                # Building runs the site's code.
+                exchange = await in_thread(self._exchange, message, ctx)
+            answer = _method(message)
+            if answer is tools_call.answer and tools_call.awaits(exchange):
+                return _answered(message, await tools_call.aanswer(exchange))
+            if answer is tools_call.answer or exchange.catalog.guarded:
+                return _answered(message, await in_thread(answer, exchange))
+            return _answered(message, answer(exchange))
+        except Exception as raised:
+            return _failed(message, raised)
+
+    def _exchange(self, message: Message, ctx: Context) -> Exchange:
+        catalog, settings = self.catalog, self.settings
+        ctx.request_id = None if message.id is jsonrpc.NO_ID else message.id
+        ctx.server = self.name
+        ctx.meta = message.meta
+        ctx.version = message.version
+        ctx.capabilities = versions.capabilities(message)
+        return Exchange(message, ctx, settings, catalog, catalog.view(ctx))
+
+
+def _method(message: Message) -> Answer:
+    answer = (_LEGACY if message.legacy else _MODERN).get(message.method)
+    if answer is None:
+        text = f"Method not found: {bound.echo(message.method)}"
+        raise ProtocolError(404, METHOD_NOT_FOUND, "method_not_found", text, request_id=message.id)
+    if message.method == "tools/call":
+        tools_call.check_params(message)
+    return answer
+
+
+def _answered(message: Message, body: bytes) -> Response:
+    return Response(200, jsonrpc.result(message.id, body))
+
+
+def _failed(message: Message, raised: Exception) -> Response:
+    """The error a request is answered with. A legacy client reads errors at HTTP 200 only."""
+    if isinstance(raised, ProtocolError):
+        error = raised
+    elif isinstance(raised, ConfigurationError):
+        text = "The server is misconfigured; its log says how."
+        error = ProtocolError(200, INTERNAL_ERROR, "misconfigured", text)
+    else:
+        logger.error("A request failed inside the server: %s", message.method, exc_info=raised)
+        error = ProtocolError(200, INTERNAL_ERROR, "internal_error", "Internal error; the server's log has it.")
+    status = 200 if message.legacy else error.status
+    body = jsonrpc.error(message.id, error.code, error.message, error.data)
+    return Response(status, body, error.code, error.reason)
+
+
+_servers: dict[str, Server] = {}
+
+
+def get_server(name: str = "default") -> Server:
+    """The server of that name in `DJANGO_MCP["SERVERS"]`, or the default one. Raises ConfigurationError if unknown."""
+    conf.get().server(name)
+    return _servers.setdefault(name, Server(name))
+

@@ -1,0 +1,1 @@
+"""What carries messages to a server."""

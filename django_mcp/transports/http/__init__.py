@@ -1,0 +1,1 @@
+"""Streamable HTTP (MCP transports): one path, POST, JSON."""

@@ -1,0 +1,100 @@
+"""The base of every wire check: a Django middleware that lets a request pass or answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest, HttpResponse
+
+from django_mcp.conf import ServerSettings
+from django_mcp.protocol.jsonrpc import NO_ID, Id, Message, ProtocolError
+from django_mcp.server import Server
+from django_mcp.transports.http import responses
+
+GetResponse = Callable[[HttpRequest], Any]
+
+
+class Exchange:
+    """What the checks of one request hand on, as `request.mcp`."""
+
+    __slots__ = ("body", "identity", "message", "server", "settings")
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.settings: ServerSettings = server.settings
+        self.body: Any = None
+        self.identity: Any = None
+        self.message: Message | None = None
+
+
+class WireCheck:
+    """Subclass it, give it a name and its reasons, and write `check`.
+
+    `check(request)` returns None to let the request pass, or a response; `refuse` builds one from a ProtocolError, and
+    a ProtocolError that is raised is refused the same way. The same pure function serves both views; override `acheck`
+    only where the check has to await something. `request.mcp` is the Exchange.
+    """
+
+    sync_capable = True
+    async_capable = True
+
+    name: ClassVar[str]
+    reasons: ClassVar[frozenset[str]]
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+        self._is_async = iscoroutinefunction(get_response)
+        if self._is_async:
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if self._is_async:
+            return self.__acall__(request)
+        try:
+            response = self.check(request)
+        except ProtocolError as error:
+            response = self.refuse(request, error)
+        return self.get_response(request) if response is None else response
+
+    async def __acall__(self, request: HttpRequest) -> Any:
+        try:
+            response = await self.acheck(request)
+        except ProtocolError as error:
+            response = self.refuse(request, error)
+        return await self.get_response(request) if response is None else response
+
+    def check(self, request: HttpRequest) -> HttpResponse | None:
+        raise NotImplementedError
+
+    async def acheck(self, request: HttpRequest) -> HttpResponse | None:
+        return self.check(request)
+
+    def refuse(
+        self, request: HttpRequest, error: ProtocolError, headers: Mapping[str, str] | None = None
+    ) -> HttpResponse:
+        """Answer with this error, under the id of the request where it has one."""
+        return responses.reject(
+            request, self.name, self.reasons, error, request_id=_request_id(request, error), headers=headers
+        )
+
+
+def _request_id(request: HttpRequest, error: ProtocolError) -> Id:
+    """Only a request's id is echoed: a notification has none, and a response's is another's."""
+    if error.request_id is not NO_ID:
+        return error.request_id
+    message = exchange(request).message
+    return message.id if message is not None and message.is_request else NO_ID
+
+
+def exchange(request: HttpRequest) -> Exchange:
+    found: Exchange = request.mcp  # type: ignore[attr-defined]  # set by the pipeline
+    return found
+
+
+def message(request: HttpRequest) -> Message:
+    """The message of a request that has passed `classify`."""
+    found = exchange(request).message
+    assert found is not None
+    return found

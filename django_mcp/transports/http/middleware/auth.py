@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from django_mcp import signals
+from django_mcp.auth import contract
+from django_mcp.auth.contract import AuthenticationFailed
+from django_mcp.protocol.jsonrpc import INVALID_REQUEST, NO_ID, ProtocolError
+from django_mcp.schema import bound
+from django_mcp.transports.http.checks import WireCheck, exchange, message
+
+logger = logging.getLogger("django_mcp")
+
+
+class Auth(WireCheck):
+    """Who is calling, by the server's `AUTH`; without one everybody is anonymous (MCP authorization)."""
+
+    name = "auth"
+    reasons = frozenset({"auth_rejected", "auth_failed"})
+
+    def check(self, request: HttpRequest) -> HttpResponse | None:
+        path = exchange(request).settings.auth
+        if path is None:
+            return None
+        try:
+            exchange(request).identity = contract.authenticate(path, request)
+        except Exception as raised:
+            signal, fields = _event(raised)
+            signals.send(signal, contract.resolve(path), **_request_fields(request, path), **fields)
+            return self._challenge(request, raised)
+        return None
+
+    async def acheck(self, request: HttpRequest) -> HttpResponse | None:
+        path = exchange(request).settings.auth
+        if path is None:
+            return None
+        try:
+            exchange(request).identity = await contract.aauthenticate(path, request)
+        except Exception as raised:
+            signal, fields = _event(raised)
+            await signals.asend(signal, contract.resolve(path), **_request_fields(request, path), **fields)
+            return self._challenge(request, raised)
+        return None
+
+    def _challenge(self, request: HttpRequest, raised: Exception) -> HttpResponse:
+        if isinstance(raised, AuthenticationFailed):
+            text, reason = bound.render(raised) or "Authentication is required.", "auth_rejected"
+        else:
+            text, reason = "Authentication failed.", "auth_failed"
+        headers = {"WWW-Authenticate": _bearer(exchange(request).settings.www_authenticate, request)}
+        return self.refuse(request, ProtocolError(401, INVALID_REQUEST, reason, text), headers)
+
+
+def _event(raised: Exception) -> tuple[Any, dict[str, Any]]:
+    if isinstance(raised, AuthenticationFailed):
+        return signals.auth_rejected, {"reason": bound.render(raised)}
+    return signals.auth_failed, {
+        "exception": type(raised).__name__,
+        "error": bound.render(raised),
+        "crash_reason": raised,
+    }
+
+
+def _request_fields(request: HttpRequest, path: str) -> dict[str, Any]:
+    sent = message(request)
+    return {
+        "server": exchange(request).server.name,
+        "request_id": None if sent.id is NO_ID else sent.id,
+        "method": bound.value(sent.method or None),
+        "auth": path,
+    }
+
+
+def _bearer(parameters: Any, request: HttpRequest) -> str:
+    """The challenge (RFC 6750): parameters in declared order; a bare `Bearer` where one of them cannot be rendered."""
+    try:
+        rendered = [f'{name}="{_quoted(value, request)}"' for name, value in parameters.items()]
+    except Exception:
+        logger.exception("WWW_AUTHENTICATE could not be rendered; the challenge goes out without parameters.")
+        return "Bearer"
+    return f"Bearer {', '.join(rendered)}" if rendered else "Bearer"
+
+
+def _quoted(value: Any, request: HttpRequest) -> str:
+    text = value(request) if callable(value) else value
+    if not isinstance(text, str) or not text.isprintable():
+        raise TypeError(f"A WWW_AUTHENTICATE parameter must be printable text, not {bound.render(text)}.")
+    return text.replace("\\", "\\\\").replace('"', '\\"')

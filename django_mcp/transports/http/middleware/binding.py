@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from django.http import HttpRequest
+
+from django_mcp.protocol import versions
+from django_mcp.protocol.jsonrpc import Message
+from django_mcp.schema import bound
+from django_mcp.transports.http.checks import WireCheck, message
+
+_START, _END = "=?base64?", "?="
+
+
+class HeaderBinding(WireCheck):
+    """The headers that mirror the body say what the body says (MCP transports, mirrored headers).
+
+    A modern request must carry them; a legacy one need not, but what it carries must match.
+    """
+
+    name = "binding"
+    reasons = frozenset({"header_mismatch"})
+
+    def check(self, request: HttpRequest) -> None:
+        sent = message(request)
+        if not sent.is_request:
+            return
+        if not sent.legacy:
+            self._compare(request, sent, "MCP-Protocol-Version", sent.meta[versions.PROTOCOL_VERSION])
+        self._compare(request, sent, "Mcp-Method", sent.method)
+        if sent.method == "tools/call":
+            self._compare(request, sent, "Mcp-Name", sent.params.get("name"), decode=True)
+
+    @staticmethod
+    def _compare(request: HttpRequest, sent: Message, header: str, body: Any, *, decode: bool = False) -> None:
+        value = request.META.get(f"HTTP_{header.upper().replace('-', '_')}")
+        if value is None:
+            if not sent.legacy:
+                raise versions.mismatch(sent, f"The header {header} is missing; it must be {bound.render(body)!r}.")
+            return
+        said = decoded(value) if decode else plain(value)
+        if said is None:
+            raise versions.mismatch(sent, f"The header {header} is malformed: {bound.echo(value)!r}.")
+        if said != body:
+            text = f"The header {header} is {bound.echo(said)!r} but the body says {bound.render(body)!r}."
+            raise versions.mismatch(sent, text)
+
+
+def plain(value: str) -> str | None:
+    """A header value without surrounding whitespace, or None for characters a header must not hold."""
+    text = value.strip(" \t")
+    return text if all(" " <= character <= "~" or character == "\t" for character in text) else None
+
+
+def decoded(value: str) -> str | None:
+    """A header value that may be wrapped in the base64 sentinel, or None where it is malformed."""
+    text = plain(value)
+    if text is None or not (text.startswith(_START) and text.endswith(_END) and len(text) >= len(_START + _END)):
+        return text
+    payload = text[len(_START) : -len(_END)]
+    try:
+        raw = base64.b64decode(payload, validate=True)
+        # Decoding forgives stray bits at the end; only the canonical form is taken.
+        return raw.decode() if base64.b64encode(raw).decode() == payload else None
+    except (binascii.Error, UnicodeDecodeError):
+        return None

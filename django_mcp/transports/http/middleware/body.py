@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from typing import Final
+
+from django.http import HttpRequest
+from django.http.request import UnreadablePostError
+
+from django_mcp.encoding import codec
+from django_mcp.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, ProtocolError
+from django_mcp.schema import bound
+from django_mcp.transports.http.checks import WireCheck, exchange
+
+_ACCEPTED: Final = frozenset({"application/json", "application/*", "*/*"})
+
+
+class Body(WireCheck):
+    """The body as JSON: its type, what the client accepts back, its size, and that it decodes."""
+
+    name = "body"
+    reasons = frozenset(
+        {"content_type", "not_acceptable", "too_large", "too_many_values", "unreadable", "parse_error"}
+    )
+
+    def check(self, request: HttpRequest) -> None:
+        if request.content_type != "application/json":
+            sent = bound.echo(request.content_type or "none")
+            raise _refusal(415, "content_type", f"The Content-Type must be application/json; it is {sent}.")
+        accept = request.META.get("HTTP_ACCEPT", "*/*")
+        if not _accepts_json(accept):
+            text = f"The answer is application/json, which Accept does not allow: {bound.echo(accept)}"
+            raise _refusal(406, "not_acceptable", text)
+        body = self._read(request)
+        settings = exchange(request).settings
+        try:
+            value = codec.decode(body)
+        except codec.DecodeError as error:
+            raise ProtocolError(400, PARSE_ERROR, "parse_error", error.message) from None
+        if codec.exceeds_values(body, value, settings.max_json_values):
+            text = f"The body holds more than {settings.max_json_values} JSON values; send fewer in a call."
+            raise _refusal(413, "too_many_values", text)
+        exchange(request).body = value
+
+    @staticmethod
+    def _read(request: HttpRequest) -> bytes:
+        limit = exchange(request).settings.max_body_bytes
+        declared = request.META.get("CONTENT_LENGTH") or ""
+        if not (declared.isdecimal() and int(declared) > limit):
+            try:
+                # Read through the stream, so that DATA_UPLOAD_MAX_MEMORY_SIZE does not apply.
+                body: bytes = request.read(limit + 1)
+            except UnreadablePostError:
+                raise _refusal(400, "unreadable", "The body ended before it was complete.") from None
+            if len(body) <= limit:
+                return body
+        raise _refusal(413, "too_large", f"The body is larger than {limit} bytes; send less in a call.")
+
+
+def _refusal(status: int, reason: str, text: str) -> ProtocolError:
+    return ProtocolError(status, INVALID_REQUEST, reason, text)
+
+
+def _accepts_json(accept: str) -> bool:
+    return any(part.split(";")[0].strip().lower() in _ACCEPTED for part in accept.split(","))

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from django_mcp.protocol import versions
+from django_mcp.transports.http.checks import WireCheck, exchange, message
+
+
+class ProtocolFields(WireCheck):
+    """Which revision the request speaks, and that a modern one carries its protocol fields."""
+
+    name = "fields"
+    reasons = frozenset({"invalid_fields", "posted_response", "unsupported_version"})
+
+    def check(self, request: HttpRequest) -> None:
+        sent = message(request)
+        header = request.META.get("HTTP_MCP_PROTOCOL_VERSION")
+        versions.choose_era(sent, None if header is None else header.strip(), exchange(request).settings)
+        if sent.is_request and not sent.legacy:
+            versions.check_fields(sent)

@@ -1,0 +1,114 @@
+"""A POST's way: the wire checks in their order, then the server."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.module_loading import import_string
+
+from django_mcp import signals
+from django_mcp.authoring.context import Context
+from django_mcp.protocol.jsonrpc import NO_ID, Message
+from django_mcp.schema import bound
+from django_mcp.server import Server, get_server
+from django_mcp.transports.http import responses
+from django_mcp.transports.http.checks import Exchange, exchange, message
+from django_mcp.transports.http.middleware import DEFAULT
+
+logger = logging.getLogger("django_mcp")
+
+Handler = Callable[[HttpRequest], Any]
+
+
+def run(request: HttpRequest, name: str) -> HttpResponse:
+    """Answer a POST from a thread. Never raises."""
+    try:
+        response = chain(_open(request, name).settings.wire_checks or DEFAULT, is_async=False)(request)
+    except Exception as raised:
+        response = _contain(request, raised)
+    announce(request, name)
+    return response
+
+
+async def arun(request: HttpRequest, name: str) -> HttpResponse:
+    """Answer a POST on an event loop. Never raises."""
+    try:
+        response = await chain(_open(request, name).settings.wire_checks or DEFAULT, is_async=True)(request)
+    except Exception as raised:
+        response = _contain(request, raised)
+    await aannounce(request, name)
+    return response
+
+
+def announce(request: HttpRequest, name: str) -> None:
+    """Send the signal of a refusal, if the request carries its mark."""
+    rejection = getattr(request, "mcp_rejection", None)
+    if rejection is not None:
+        signals.send(signals.request_rejected, Server, **_fields(request, name, rejection))
+
+
+async def aannounce(request: HttpRequest, name: str) -> None:
+    """`announce` on an event loop."""
+    rejection = getattr(request, "mcp_rejection", None)
+    if rejection is not None:
+        await signals.asend(signals.request_rejected, Server, **_fields(request, name, rejection))
+
+
+@lru_cache(maxsize=64)
+def chain(wire_checks: Iterable[str], *, is_async: bool) -> Handler:
+    """The checks around the server, built once for each list."""
+    handler: Handler = _adispatch if is_async else _dispatch
+    for path in reversed(tuple(wire_checks)):
+        handler = import_string(path)(handler)
+    return handler
+
+
+def _open(request: HttpRequest, name: str) -> Exchange:
+    opened = Exchange(get_server(name))
+    request.mcp = opened  # type: ignore[attr-defined]  # this package's own attribute
+    return opened
+
+
+def _dispatch(request: HttpRequest) -> HttpResponse:
+    return responses.send(request, exchange(request).server.handle(message(request), _context(request)))
+
+
+async def _adispatch(request: HttpRequest) -> HttpResponse:
+    return responses.send(request, await exchange(request).server.ahandle(message(request), _context(request)))
+
+
+def _context(request: HttpRequest) -> Context:
+    return Context(
+        request=request,
+        identity=exchange(request).identity,
+        assigns=getattr(request, "mcp_assigns", None),
+    )
+
+
+def _contain(request: HttpRequest, raised: Exception) -> HttpResponse:
+    logger.error("A request failed inside the wire checks.", exc_info=raised)
+    sent = _message(request)
+    return responses.internal_error(request, sent.id if sent is not None and sent.is_request else NO_ID)
+
+
+def _message(request: HttpRequest) -> Message | None:
+    """The message, as far as the request got."""
+    opened: Exchange | None = getattr(request, "mcp", None)
+    return None if opened is None else opened.message
+
+
+def _fields(request: HttpRequest, name: str, rejection: responses.Rejection) -> dict[str, Any]:
+    sent = _message(request)
+    return {
+        "server": name,
+        "request_id": None if sent is None or sent.id is NO_ID else sent.id,
+        "method": None if sent is None else bound.value(sent.method or None),
+        "check": rejection.check,
+        "reason": rejection.reason,
+        "status": rejection.status,
+        "code": rejection.code,
+    }
