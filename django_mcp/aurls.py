@@ -8,6 +8,6 @@ from django_mcp.transports.http.view import AsyncMCPView, not_found
 
 app_name = "django_mcp"
 urlpatterns = [
-    re_path(r"^/?$", AsyncMCPView.as_view(), name="endpoint"),
+    re_path(r"^(?:/)?$", AsyncMCPView.as_view(), name="endpoint"),
     re_path(r"^/", not_found),
 ]

@@ -8,6 +8,6 @@ from django_mcp.transports.http.view import MCPView, not_found
 
 app_name = "django_mcp"
 urlpatterns = [
-    re_path(r"^/?$", MCPView.as_view(), name="endpoint"),
+    re_path(r"^(?:/)?$", MCPView.as_view(), name="endpoint"),
     re_path(r"^/", not_found),
 ]

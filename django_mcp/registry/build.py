@@ -28,7 +28,6 @@ _UNAVAILABLE = ("background", "policy", "timeout")
 _CONTRADICTIONS = (
     ("readOnlyHint", True, "destructive"),
     ("destructiveHint", False, "destructive"),
-    ("destructiveHint", True, "read_only"),
 )
 
 
