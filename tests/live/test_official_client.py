@@ -16,8 +16,6 @@ pytestmark = pytest.mark.live
 #: How the client begins, and the revision it ends up with.
 MODES = {"auto": "2026-07-28", "2026-07-28": "2026-07-28", "legacy": "2025-11-25"}
 
-LISTING = {"action": "list", "data": {"page_size": 50}}
-
 
 @pytest.fixture(params=MODES)
 def mode(request):
@@ -86,11 +84,12 @@ async def test_a_call_that_fails_half_way_leaves_no_write_behind(connected):
     title = unique()
     items = [{"project": "Website", "title": title}, {"project": "Website", "title": title}]
     async with connected as client:
-        is_error, _ = parsed(
-            await client.call_tool("tasks", {"action": "import_many", "data": {"items": items}})
-        )
+        result = await client.call_tool("tasks", {"action": "import_many", "data": {"items": items}})
 
-        assert is_error is True
+        assert result.is_error is True
+        assert result.content[0].text.startswith(
+            f"Operation failed: items[1]: Website already has the task '{title}'"
+        )
         assert title not in await titles(client)
 
 
