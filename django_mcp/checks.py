@@ -5,7 +5,6 @@ The rooms report offences by rule; here each rule has its id. A rule keeps its i
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -104,9 +103,8 @@ def check_mcp(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[ch
 
 
 def _message(finding: Finding) -> checks.CheckMessage:
-    offence, place = finding.offence, ""
-    if inspect.isclass(finding.declared):
-        place = location(finding.declared, offence.callback, offence.action)
+    offence = finding.offence
+    place = location(finding.declared, offence.callback, offence.action)
     message = checks.Warning if offence.warning else checks.Error
     return message(
         finding.message,

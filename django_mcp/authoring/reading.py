@@ -241,15 +241,15 @@ def _check_callbacks(reading: Reading) -> None:
             )
 
 
-def location(cls: type, callback: str, action: str | None) -> str:
-    """`file:line` of the action's method or of the member at fault, else of the class; empty where there is no source."""
+def location(declared: Any, callback: str, action: str | None) -> str:
+    """`file:line` of the action's method or of the member at fault, else of what is declared; empty without a source."""
     for name in (action, callback):
-        member = None if name is None else inspect.getattr_static(cls, name, None)
+        member = None if name is None else inspect.getattr_static(declared, name, None)
         code = getattr(inspect.unwrap(member), "__code__", None) if callable(member) else None
         if code is not None and code.co_filename != _FRAMEWORK_FILE:
             return f"{code.co_filename}:{code.co_firstlineno}"
     try:
-        return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
+        return f"{inspect.getsourcefile(declared)}:{inspect.getsourcelines(declared)[1]}"
     except (OSError, TypeError):
         return ""
 

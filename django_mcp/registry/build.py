@@ -45,11 +45,11 @@ def build(declared: Any, formats: Formats) -> Built:
     if not (inspect.isclass(declared) and issubclass(declared, BaseTool)):
         offence = Offence(
             rule="not-a-tool",
-            message=f"@register takes a subclass of Tool or BaseTool; it got {bound.render(declared)}.",
+            message=f"@register takes a subclass of Tool or BaseTool, not {bound.render(declared)}.",
             fix="Decorate a class that derives from django_mcp.Tool.",
             callback="register",
         )
-        return Built(declared, bound.render(declared), None, (offence,))
+        return Built(declared, getattr(declared, "__qualname__", bound.render(declared)), None, (offence,))
     reading = read(declared)
     offences = [*reading.offences, *_name_offences(reading), *_option_offences(reading)]
     if isinstance(reading.tool, Tool):
@@ -88,7 +88,7 @@ def _permission_offences(permission: Any, action: str | None) -> Iterable[Offenc
     if permission is not None and not codename and not callable(permission):
         yield Offence(
             rule="permission",
-            message=f"{_of(action)}permission {bound.render(permission)!r} is neither a codename nor a callable.",
+            message=f"{_of(action)}permission {bound.render(repr(permission))} is neither a codename nor a callable.",
             fix='Write "app_label.codename", or a callable that takes the context and returns a bool.',
             callback="permission" if action is None else "actions",
             action=action,

@@ -64,7 +64,7 @@ def schema_offences(
 ) -> list[Offence]:
     """Everything that keeps a schema from being served: what the walk finds, else what the build stops on."""
     found = list(faults(schema, formats)) or list(_build_faults(schema, formats))
-    owner = callback if action is None else f"Action {action}: properties"
+    owner = callback if action is None else f"Action {action}"
     return [
         Offence(
             rule=fault.rule,
