@@ -1,4 +1,4 @@
-"""`path("mcp", include("django_mcp.aurls"))`: the endpoint of `django_mcp.urls` with the asynchronous view."""
+"""`path("mcp", include("django_mcp.aurls"))`: the endpoint of `django_mcp.urls`, asynchronous."""
 
 from __future__ import annotations
 

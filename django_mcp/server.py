@@ -10,9 +10,9 @@ from django_mcp.dispatch.run import in_thread
 from django_mcp.protocol import jsonrpc, versions
 from django_mcp.protocol.exchange import Exchange
 from django_mcp.protocol.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Message, ProtocolError, Response
-from django_mcp.protocol.methods import discover, initialize, ping, tools_call, tools_list
+from django_mcp.protocol.methods import discover, initialize, ping, set_level, tools_call, tools_list
 from django_mcp.registry import catalog as registry
-from django_mcp.registry.catalog import Catalog
+from django_mcp.registry.catalog import Catalog, View
 from django_mcp.registry.registration import Registration
 from django_mcp.schema import bound
 
@@ -30,6 +30,7 @@ _MODERN: Final[dict[str, Answer]] = {
 }
 _LEGACY: Final[dict[str, Answer]] = {
     "initialize": initialize.answer,
+    "logging/setLevel": set_level.answer,
     "ping": ping.answer,
     "tools/call": tools_call.answer,
     "tools/list": tools_list.answer,
@@ -37,7 +38,7 @@ _LEGACY: Final[dict[str, Answer]] = {
 
 
 class Server:
-    """One MCP server, whatever carries its messages. HTTP and stdio go through `handle` and `ahandle` alone."""
+    """One MCP server, whatever carries its messages; every transport goes through `handle` or `ahandle`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -52,6 +53,11 @@ class Server:
         return registry.catalog(self.name)
 
     @property
+    def is_built(self) -> bool:
+        """Whether the catalog is at hand, so that asking for it runs no code of the site."""
+        return registry.is_built(self.name)
+
+    @property
     def tools(self) -> tuple[Registration, ...]:
         """Every tool in listing order, before any caller's permissions."""
         return self.catalog.registrations
@@ -62,21 +68,21 @@ class Server:
             return jsonrpc.ACCEPTED
         try:
             exchange = self._exchange(message, ctx)
-            return _answered(message, _method(message)(exchange))
+            return _answered(message, _method(exchange)(exchange))
         except Exception as raised:
             return _failed(message, raised)
 
     async def ahandle(self, message: Message, ctx: Context) -> Response:
-        """Answer a message on an event loop, which is never blocked: what may touch the database leaves it."""
+        """`handle` on an event loop, which is never blocked: what may touch the database leaves it."""
         if not message.is_request:
             return jsonrpc.ACCEPTED
         try:
-            if registry.is_built(self.name):
+            if self.is_built:
                 exchange = self._exchange(message, ctx)
             else:
                 # Building runs the site's code.
                 exchange = await in_thread(self._exchange, message, ctx)
-            answer = _method(message)
+            answer = _method(exchange)
             if answer is tools_call.answer and tools_call.awaits(exchange):
                 return _answered(message, await tools_call.aanswer(exchange))
             if answer is tools_call.answer or exchange.catalog.guarded:
@@ -85,20 +91,30 @@ class Server:
         except Exception as raised:
             return _failed(message, raised)
 
+    def view(self, message: Message, ctx: Context) -> View:
+        """What the caller sees; the same one however often it is asked for, so permissions are asked once."""
+        if ctx.view is None:
+            ctx.request_id = None if message.id is jsonrpc.NO_ID else message.id
+            ctx.server = self.name
+            ctx.meta = message.meta
+            ctx.version = message.version
+            ctx.capabilities = versions.capabilities(message)
+            ctx.view = self.catalog.view(ctx)
+        view: View = ctx.view
+        return view
+
     def _exchange(self, message: Message, ctx: Context) -> Exchange:
-        catalog, settings = self.catalog, self.settings
-        ctx.request_id = None if message.id is jsonrpc.NO_ID else message.id
-        ctx.server = self.name
-        ctx.meta = message.meta
-        ctx.version = message.version
-        ctx.capabilities = versions.capabilities(message)
-        return Exchange(message, ctx, settings, catalog, catalog.view(ctx))
+        return Exchange(message, ctx, self.settings, self.catalog, self.view(message, ctx))
 
 
-def _method(message: Message) -> Answer:
+def _method(exchange: Exchange) -> Answer:
+    message = exchange.message
     answer = (_LEGACY if message.legacy else _MODERN).get(message.method)
     if answer is None:
         text = f"Method not found: {bound.echo(message.method)}"
+        if message.method == "initialize":
+            # The user of a client from before 2026-07-28 sees this text and nothing else.
+            text += f"; the protocol versions served are {', '.join(versions.served(exchange.settings))}"
         raise ProtocolError(404, METHOD_NOT_FOUND, "method_not_found", text, request_id=message.id)
     if message.method == "tools/call":
         tools_call.check_params(message)
@@ -118,7 +134,8 @@ def _failed(message: Message, raised: Exception) -> Response:
         error = ProtocolError(200, INTERNAL_ERROR, "misconfigured", text)
     else:
         logger.error("A request failed inside the server: %s", message.method, exc_info=raised)
-        error = ProtocolError(200, INTERNAL_ERROR, "internal_error", "Internal error; the server's log has it.")
+        text = "Internal error; the server's log has it."
+        error = ProtocolError(200, INTERNAL_ERROR, "internal_error", text)
     status = 200 if message.legacy else error.status
     body = jsonrpc.error(message.id, error.code, error.message, error.data)
     return Response(status, body, error.code, error.reason)
@@ -128,7 +145,6 @@ _servers: dict[str, Server] = {}
 
 
 def get_server(name: str = "default") -> Server:
-    """The server of that name in `DJANGO_MCP["SERVERS"]`, or the default one. Raises ConfigurationError if unknown."""
+    """The server of a name in `DJANGO_MCP["SERVERS"]`, or the default one. Raises ConfigurationError."""
     conf.get().server(name)
     return _servers.setdefault(name, Server(name))
-

@@ -4,5 +4,5 @@ from django.urls import include, path
 
 urlpatterns = [
     path("mcp", include("django_mcp.urls")),
-    path("amcp", include("django_mcp.aurls")),
+    path("amcp", include("django_mcp.aurls", namespace="amcp")),
 ]

@@ -33,7 +33,7 @@ def resolve(path: str) -> Authenticate:
 
 
 def authenticate(path: str, request: HttpRequest) -> Any:
-    """The caller's identity, or None for an anonymous caller that is accepted. Raises what refuses the request."""
+    """The caller's identity, or None for an accepted anonymous caller. Raises what refuses the request."""
     found = resolve(path)(request)
     if inspect.isawaitable(found):
         found = async_to_sync(_settle)(found)

@@ -7,7 +7,10 @@ from typing import Any
 
 from django_mcp.conf import ServerSettings
 from django_mcp.dispatch.answer import UNSET, CallResult
-from django_mcp.protocol.versions import SERVER_INFO
+from django_mcp.protocol.versions import MODERN, SERVER_INFO
+
+#: A client of an earlier revision refuses a result with a `resource_link` block.
+_LINKS_SINCE = "2025-06-18"
 
 _SERVER_INFO_KEYS = (("title", "title"), ("description", "description"), ("website_url", "websiteUrl"))
 _ICON_KEYS = (("src", "src"), ("mime_type", "mimeType"), ("sizes", "sizes"), ("theme", "theme"))
@@ -24,9 +27,7 @@ def server_info(settings: ServerSettings) -> dict[str, Any]:
 
 
 def _icon(icon: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        wire: list(icon[key]) if key == "sizes" else icon[key] for key, wire in _ICON_KEYS if key in icon
-    }
+    return {wire: list(icon[key]) if key == "sizes" else icon[key] for key, wire in _ICON_KEYS if key in icon}
 
 
 def complete(settings: ServerSettings, members: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,16 +52,23 @@ def input_required(settings: ServerSettings, requests: Mapping[str, Any], state:
     }
 
 
-def call_result(result: CallResult, *, legacy: bool) -> dict[str, Any]:
-    """The members of a tool's answer (MCP `CallToolResult`)."""
-    members: dict[str, Any] = {"content": result.content}
+def call_result(result: CallResult, version: str) -> dict[str, Any]:
+    """The members of a tool's answer as a revision has them (MCP `CallToolResult`)."""
+    content = result.content
+    if version < _LINKS_SINCE:
+        content = [_link_as_text(block) if block["type"] == "resource_link" else block for block in content]
+    members: dict[str, Any] = {"content": content}
     # Before 2026-07-28 structured content was an object and nothing else.
-    if result.structured is not UNSET and (isinstance(result.structured, dict) or not legacy):
+    if result.structured is not UNSET and (isinstance(result.structured, dict) or version == MODERN):
         members["structuredContent"] = result.structured
     members["isError"] = result.is_error
     if result.meta:
         members["_meta"] = result.meta
     return members
+
+
+def _link_as_text(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "text", "text": f"{block['name']}: {block['uri']}"}
 
 
 def tool_definition(definition: dict[str, Any], *, legacy: bool) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """`requestState`: what a client carries from one round of a call to the next (MCP multi round-trip requests).
 
-The state is signed and timed, not encrypted: the client can read it, so nothing secret belongs into an answer. It holds
-for the caller, server, method, tool and arguments it was made for, and for nothing else.
+The state is signed and timed, not encrypted: the client can read it, so nothing secret belongs in an answer.
+It holds for the caller, server, method, tool and arguments it was made for, and for nothing else.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def write(asked: Round, answers: Mapping[str, Any], *, once: bool) -> str:
     return signing.dumps(payload, salt=_SALT, compress=True)
 
 
-def read(state: Any, repeated: Round, *, max_age_s: float, cache: str) -> dict[str, Any]:
+def read(state: Any, repeated: Round, *, max_age_s: int, cache: str) -> dict[str, Any]:
     """The answers a state carries. Raises InvalidState."""
     if not isinstance(state, str):
         raise InvalidState

@@ -31,14 +31,14 @@ _LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert
 
 def served(settings: ServerSettings) -> list[str]:
     """The revisions a server speaks, newest first: the one list behind discover and every error."""
-    return [MODERN, *settings.legacy_versions]
+    return [MODERN, *sorted(settings.legacy_versions, reverse=True)]
 
 
 def choose_era(message: Message, header: str | None, settings: ServerSettings) -> None:
     """Decide which revision a message speaks and note it there. Raises ProtocolError where it speaks none.
 
-    The body decides, with one departure: with LENIENT_VERSION_HEADER a header that names a served legacy revision wins
-    over a modern `_meta`, as a widely used connector sends exactly that.
+    The body decides, with one departure: with LENIENT_VERSION_HEADER a header that names a served legacy
+    revision wins over a modern `_meta`, as a widely used connector sends exactly that.
     """
     meta = message.params.get("_meta")
     modern_body = isinstance(meta, dict) and PROTOCOL_VERSION in meta
@@ -56,11 +56,12 @@ def choose_era(message: Message, header: str | None, settings: ServerSettings) -
     elif message.method == "initialize":
         if not settings.legacy_versions:
             raise _unsupported(message, message.params.get("protocolVersion"), settings)
-        message.legacy, message.version = True, settings.legacy_versions[0]
+        message.legacy, message.version = True, max(settings.legacy_versions)
     elif ASSUMED in settings.legacy_versions:
         message.legacy, message.version = True, ASSUMED
     else:
-        message.version = MODERN
+        text = f"The header MCP-Protocol-Version is missing; it names one of {', '.join(served(settings))}."
+        raise mismatch(message, text)
 
 
 def _accept_response(message: Message, header: str | None, legacy_header: bool) -> None:
@@ -85,7 +86,7 @@ def _unsupported(message: Message, requested: Any, settings: ServerSettings) -> 
 
 
 def check_fields(message: Message) -> None:
-    """Presence and types of a modern request's protocol fields (MCP basic, `_meta`). Raises ProtocolError -32602."""
+    """Presence and types of a modern request's protocol fields (MCP basic). Raises ProtocolError -32602."""
     problem = _meta_problem(message.params.get("_meta"))
     if problem is None and message.method == "tools/call" and not isinstance(message.params.get("name"), str):
         problem = "params.name must be a string that names a tool"
@@ -114,7 +115,7 @@ def _meta_problem(meta: Any) -> str | None:
 
 
 def _is_implementation(info: Any) -> bool:
-    return isinstance(info, dict) and isinstance(info.get("name"), str) and isinstance(info.get("version"), str)
+    return isinstance(info, dict) and all(isinstance(info.get(key), str) for key in ("name", "version"))
 
 
 def check_version(message: Message, settings: ServerSettings) -> None:

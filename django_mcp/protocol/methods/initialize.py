@@ -8,11 +8,13 @@ from django_mcp.protocol.exchange import Exchange
 
 
 def answer(exchange: Exchange) -> bytes:
-    """`initialize` of the revisions before 2026-07-28, without a session: a client may go on or start over freely."""
+    """`initialize` of the revisions before 2026-07-28: a handshake that opens no session."""
     settings = exchange.settings
-    requested = exchange.message.params.get("protocolVersion")
+    version = exchange.message.params.get("protocolVersion")
+    if version not in settings.legacy_versions:
+        version = max(settings.legacy_versions)
     members: dict[str, Any] = {
-        "protocolVersion": requested if requested in settings.legacy_versions else settings.legacy_versions[0],
+        "protocolVersion": version,
         "capabilities": {"tools": {}},
         "serverInfo": envelope.server_info(settings),
     }

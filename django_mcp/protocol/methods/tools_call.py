@@ -112,8 +112,6 @@ def _finish(exchange: Exchange, result: CallResult, arguments: dict[str, Any]) -
     asked = result.input_required
     if asked is not None:
         signed = state.write(_round(exchange, arguments), exchange.ctx.carried, once=asked.once)
-        return codec.encode(
-            envelope.input_required(exchange.settings, normalise(asked.requests), signed)
-        )
-    members = envelope.call_result(result, legacy=exchange.message.legacy)
+        return codec.encode(envelope.input_required(exchange.settings, normalise(asked.requests), signed))
+    members = envelope.call_result(result, exchange.message.version)
     return codec.encode(members if exchange.message.legacy else envelope.complete(exchange.settings, members))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 
+from django_mcp.authoring.context import Context
 from django_mcp.conf import ServerSettings
 from django_mcp.protocol.jsonrpc import NO_ID, Id, Message, ProtocolError
 from django_mcp.server import Server
@@ -19,7 +20,7 @@ GetResponse = Callable[[HttpRequest], Any]
 class Exchange:
     """What the checks of one request hand on, as `request.mcp`."""
 
-    __slots__ = ("body", "identity", "message", "server", "settings")
+    __slots__ = ("body", "ctx", "identity", "message", "server", "settings")
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -27,14 +28,16 @@ class Exchange:
         self.body: Any = None
         self.identity: Any = None
         self.message: Message | None = None
+        self.ctx: Context | None = None
 
 
 class WireCheck:
     """Subclass it, give it a name and its reasons, and write `check`.
 
-    `check(request)` returns None to let the request pass, or a response; `refuse` builds one from a ProtocolError, and
-    a ProtocolError that is raised is refused the same way. The same pure function serves both views; override `acheck`
-    only where the check has to await something. `request.mcp` is the Exchange.
+    `check(request)` returns None to let the request pass, or a response. `refuse` builds one from a
+    ProtocolError, and a ProtocolError that is raised is refused the same way; its reason has to be among the
+    declared `reasons`. The same pure function serves both views; override `acheck` only where the check has
+    to await something. `request.mcp` is the Exchange.
     """
 
     sync_capable = True
@@ -45,6 +48,7 @@ class WireCheck:
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
+        self.source = responses.Source(type(self), self.name, self.reasons)
         self._is_async = iscoroutinefunction(get_response)
         if self._is_async:
             markcoroutinefunction(self)
@@ -75,9 +79,8 @@ class WireCheck:
         self, request: HttpRequest, error: ProtocolError, headers: Mapping[str, str] | None = None
     ) -> HttpResponse:
         """Answer with this error, under the id of the request where it has one."""
-        return responses.reject(
-            request, self.name, self.reasons, error, request_id=_request_id(request, error), headers=headers
-        )
+        request_id = _request_id(request, error)
+        return responses.reject(request, self.source, error, request_id=request_id, headers=headers)
 
 
 def _request_id(request: HttpRequest, error: ProtocolError) -> Id:
@@ -98,3 +101,12 @@ def message(request: HttpRequest) -> Message:
     found = exchange(request).message
     assert found is not None
     return found
+
+
+def context(request: HttpRequest) -> Context:
+    """The one context of a request that has passed authentication; permissions and handler get the same."""
+    opened = exchange(request)
+    if opened.ctx is None:
+        assigns = request.mcp_assigns  # type: ignore[attr-defined]  # set by the pipeline
+        opened.ctx = Context(request=request, identity=opened.identity, assigns=assigns)
+    return opened.ctx

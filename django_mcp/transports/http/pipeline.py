@@ -5,29 +5,48 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
 
 from django_mcp import signals
-from django_mcp.authoring.context import Context
-from django_mcp.protocol.jsonrpc import NO_ID, Message
+from django_mcp.protocol.jsonrpc import INTERNAL_ERROR, NO_ID, Message, ProtocolError
 from django_mcp.schema import bound
 from django_mcp.server import Server, get_server
 from django_mcp.transports.http import responses
-from django_mcp.transports.http.checks import Exchange, exchange, message
+from django_mcp.transports.http.checks import Exchange, context, exchange, message
 from django_mcp.transports.http.middleware import DEFAULT
+from django_mcp.transports.http.responses import Rejection, Source
 
 logger = logging.getLogger("django_mcp")
 
 Handler = Callable[[HttpRequest], Any]
 
+#: What is refused where a method answers.
+DISPATCH: Final = Source(
+    Server,
+    "dispatch",
+    frozenset(
+        {
+            "internal_error",
+            "invalid_cursor",
+            "invalid_params",
+            "invalid_request_state",
+            "method_not_found",
+            "misconfigured",
+            "missing_capability",
+            "unknown_tool",
+        }
+    ),
+)
+
 
 def run(request: HttpRequest, name: str) -> HttpResponse:
     """Answer a POST from a thread. Never raises."""
     try:
-        response = chain(_open(request, name).settings.wire_checks or DEFAULT, is_async=False)(request)
+        handler = chain(_open(request, name).settings.wire_checks or DEFAULT, is_async=False)
+        response: HttpResponse = handler(request)
     except Exception as raised:
         response = _contain(request, raised)
     announce(request, name)
@@ -37,7 +56,8 @@ def run(request: HttpRequest, name: str) -> HttpResponse:
 async def arun(request: HttpRequest, name: str) -> HttpResponse:
     """Answer a POST on an event loop. Never raises."""
     try:
-        response = await chain(_open(request, name).settings.wire_checks or DEFAULT, is_async=True)(request)
+        handler = chain(_open(request, name).settings.wire_checks or DEFAULT, is_async=True)
+        response: HttpResponse = await handler(request)
     except Exception as raised:
         response = _contain(request, raised)
     await aannounce(request, name)
@@ -48,14 +68,15 @@ def announce(request: HttpRequest, name: str) -> None:
     """Send the signal of a refusal, if the request carries its mark."""
     rejection = getattr(request, "mcp_rejection", None)
     if rejection is not None:
-        signals.send(signals.request_rejected, Server, **_fields(request, name, rejection))
+        signals.send(signals.request_rejected, rejection.sender, **_fields(request, name, rejection))
 
 
 async def aannounce(request: HttpRequest, name: str) -> None:
     """`announce` on an event loop."""
     rejection = getattr(request, "mcp_rejection", None)
     if rejection is not None:
-        await signals.asend(signals.request_rejected, Server, **_fields(request, name, rejection))
+        fields = _fields(request, name, rejection)
+        await signals.asend(signals.request_rejected, rejection.sender, **fields)
 
 
 @lru_cache(maxsize=64)
@@ -70,29 +91,27 @@ def chain(wire_checks: Iterable[str], *, is_async: bool) -> Handler:
 def _open(request: HttpRequest, name: str) -> Exchange:
     opened = Exchange(get_server(name))
     request.mcp = opened  # type: ignore[attr-defined]  # this package's own attribute
+    if not hasattr(request, "mcp_assigns"):
+        request.mcp_assigns = {}  # type: ignore[attr-defined]  # likewise
     return opened
 
 
 def _dispatch(request: HttpRequest) -> HttpResponse:
-    return responses.send(request, exchange(request).server.handle(message(request), _context(request)))
+    answer = exchange(request).server.handle(message(request), context(request))
+    return responses.send(request, DISPATCH, answer)
 
 
 async def _adispatch(request: HttpRequest) -> HttpResponse:
-    return responses.send(request, await exchange(request).server.ahandle(message(request), _context(request)))
-
-
-def _context(request: HttpRequest) -> Context:
-    return Context(
-        request=request,
-        identity=exchange(request).identity,
-        assigns=getattr(request, "mcp_assigns", None),
-    )
+    answer = await exchange(request).server.ahandle(message(request), context(request))
+    return responses.send(request, DISPATCH, answer)
 
 
 def _contain(request: HttpRequest, raised: Exception) -> HttpResponse:
     logger.error("A request failed inside the wire checks.", exc_info=raised)
     sent = _message(request)
-    return responses.internal_error(request, sent.id if sent is not None and sent.is_request else NO_ID)
+    error = ProtocolError(200, INTERNAL_ERROR, "internal_error", "Internal error; the server's log has it.")
+    request_id = sent.id if sent is not None and sent.is_request else NO_ID
+    return responses.reject(request, DISPATCH, error, request_id=request_id)
 
 
 def _message(request: HttpRequest) -> Message | None:
@@ -101,7 +120,7 @@ def _message(request: HttpRequest) -> Message | None:
     return None if opened is None else opened.message
 
 
-def _fields(request: HttpRequest, name: str, rejection: responses.Rejection) -> dict[str, Any]:
+def _fields(request: HttpRequest, name: str, rejection: Rejection) -> dict[str, Any]:
     sent = _message(request)
     return {
         "server": name,

@@ -3,97 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
 from django_mcp.protocol import jsonrpc
-from django_mcp.protocol.jsonrpc import INVALID_REQUEST, METHOD_NOT_FOUND, NO_ID, Id, ProtocolError, Response
-
-if TYPE_CHECKING:
-    from django_mcp.transports.http.checks import Exchange
+from django_mcp.protocol.jsonrpc import NO_ID, Id, ProtocolError, Response
 
 JSON: Final = "application/json"
 
-#: Refusals that come from no wire check, by who refuses: the only reasons each may give.
-REASONS: Final[dict[str, frozenset[str]]] = {
-    "view": frozenset({"method_not_allowed", "not_found", "internal_error"}),
-    "dispatch": frozenset(
-        {
-            "internal_error",
-            "invalid_cursor",
-            "invalid_params",
-            "invalid_request_state",
-            "method_not_found",
-            "misconfigured",
-            "missing_capability",
-            "unknown_tool",
-        }
-    ),
-}
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who refuses: the class that sends the signal, its name, and the only reasons it may give."""
+
+    sender: type
+    name: str
+    reasons: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """The mark of a refused request, `request.mcp_rejection`: which check, why, and with which answer."""
+    """The mark of a refused request, `request.mcp_rejection`: which check, why, and with which answer.
+
+    `check` and `reason` are machine words, `status` the HTTP status, `code` the JSON-RPC error code.
+    """
 
     check: str
     reason: str
     status: int
     code: int | None
+    sender: type = field(repr=False, compare=False)
 
 
 def reject(
     request: HttpRequest,
-    check: str,
-    reasons: frozenset[str],
+    source: Source,
     error: ProtocolError,
     *,
     request_id: Id = NO_ID,
     headers: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """The one way a request is refused: mark it and build the answer.
-
-    A reason outside the check's declared ones is a programming error (LookupError), so that the table stays true.
-    """
+    """Refuse a request with a JSON-RPC error. Raises LookupError for a reason the source does not declare."""
     body = jsonrpc.error(request_id, error.code, error.message, error.data)
-    return mark(request, check, reasons, Response(error.status, body, error.code, error.reason), headers)
+    return send(request, source, Response(error.status, body, error.code, error.reason), headers)
 
 
-def mark(
-    request: HttpRequest,
-    check: str,
-    reasons: frozenset[str],
-    response: Response,
-    headers: Mapping[str, str] | None = None,
+def send(
+    request: HttpRequest, source: Source, response: Response, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
-    if response.reason not in reasons:
-        raise LookupError(f"{check} declares no reason {response.reason!r}.")
-    request.mcp_rejection = Rejection(  # type: ignore[attr-defined]  # the mark is this package's
-        check, response.reason, response.status, response.code
-    )
-    return HttpResponse(response.body, status=response.status, content_type=JSON, headers=headers)
+    """The one way an answer leaves; a refusal leaves its mark on the request.
 
-
-def send(request: HttpRequest, response: Response) -> HttpResponse:
-    """A server's answer as HTTP; an accepted notification is a 202 without a body."""
+    A reason outside the source's declared ones is a programming error, so that its table stays true.
+    """
     if response.reason is not None:
-        return mark(request, "dispatch", REASONS["dispatch"], response)
-    return HttpResponse(response.body, status=response.status, content_type=JSON)
-
-
-def method_not_allowed(request: HttpRequest) -> HttpResponse:
-    error = ProtocolError(405, INVALID_REQUEST, "method_not_allowed", "Send JSON-RPC messages by POST.")
-    return reject(request, "view", REASONS["view"], error, headers={"Allow": "POST"})
-
-
-def not_found(request: HttpRequest) -> HttpResponse:
-    error = ProtocolError(404, METHOD_NOT_FOUND, "not_found", "There is nothing at this path below the MCP endpoint.")
-    return reject(request, "view", REASONS["view"], error)
-
-
-def internal_error(request: HttpRequest, request_id: Any) -> HttpResponse:
-    text = "Internal error; the server's log has it."
-    error = ProtocolError(200, jsonrpc.INTERNAL_ERROR, "internal_error", text)
-    return reject(request, "view", REASONS["view"], error, request_id=request_id)
+        if response.reason not in source.reasons:
+            raise LookupError(f"{source.name} declares no reason {response.reason!r}.")
+        request.mcp_rejection = Rejection(  # type: ignore[attr-defined]  # the mark is this package's
+            source.name, response.reason, response.status, response.code, source.sender
+        )
+    return HttpResponse(response.body, status=response.status, content_type=JSON, headers=headers)

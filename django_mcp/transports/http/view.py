@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import connections, transaction
@@ -10,55 +10,75 @@ from django.utils.decorators import classonlymethod
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
+from django_mcp.protocol.jsonrpc import INVALID_REQUEST, METHOD_NOT_FOUND, ProtocolError
 from django_mcp.transports.http import pipeline, responses
+from django_mcp.transports.http.responses import Source
+
+
+def _exempt(view: Callable[..., Any]) -> Callable[..., Any]:
+    # Clients of a machine protocol have neither CSRF tokens nor a login page; the origin check and AUTH stand
+    # in their place. Each call opens its own transaction, so the view itself runs in none.
+    view = csrf_exempt(login_not_required(view))
+    for alias in connections:
+        view = transaction.non_atomic_requests(using=alias)(view)
+    return view
 
 
 class MCPView(View):
-    """An MCP endpoint (Streamable HTTP, MCP transports). `as_view(server="name")` serves one of `SERVERS`.
+    """An MCP endpoint (Streamable HTTP, MCP transports).
 
-    Works under WSGI and ASGI; handlers that are `async def` are run to their end in the request's thread.
+    Serves the server `default`; another of `SERVERS` is named by `as_view(server="name")`, or by the URL
+    pattern: `path("staff", include("django_mcp.urls"), {"server": "name"})`. Works under WSGI and ASGI;
+    handlers that are `async def` are run to their end in the request's thread.
     """
 
-    #: Name of the server that is served.
     server = "default"
     http_method_names = ["post"]  # noqa: RUF012 (Django's own declaration)
 
     @classonlymethod
     def as_view(cls, **initkwargs: Any) -> Callable[..., Any]:
-        # Clients of a machine protocol have neither CSRF tokens nor a login page; the origin check and AUTH stand in
-        # their place. Each call opens its own transaction, so the view itself runs in none.
-        view = csrf_exempt(login_not_required(super().as_view(**initkwargs)))
-        for alias in connections:
-            view = transaction.non_atomic_requests(using=alias)(view)
-        return view
+        return _exempt(super().as_view(**initkwargs))
 
-    def post(self, request: HttpRequest) -> Any:
+    def post(self, request: HttpRequest, server: str | None = None) -> Any:
         """One JSON-RPC message in, its answer out."""
-        return pipeline.run(request, self.server)
+        return pipeline.run(request, server or self.server)
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        response = responses.method_not_allowed(request)
-        pipeline.announce(request, self.server)
+        """Refuse every verb but POST; answering a preflight (OPTIONS) is a CORS middleware's business."""
+        response = _method_not_allowed(request)
+        pipeline.announce(request, kwargs.get("server") or self.server)
         return response
 
 
 class AsyncMCPView(MCPView):
     """The endpoint for ASGI: handlers that are `async def` are awaited on the event loop."""
 
-    async def post(self, request: HttpRequest) -> HttpResponse:
+    async def post(self, request: HttpRequest, server: str | None = None) -> HttpResponse:
         """One JSON-RPC message in, its answer out."""
-        return await pipeline.arun(request, self.server)
+        return await pipeline.arun(request, server or self.server)
 
-    async def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        response = responses.method_not_allowed(request)
-        await pipeline.aannounce(request, self.server)
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        return self._not_allowed(request, kwargs.get("server") or self.server)
+
+    async def _not_allowed(self, request: HttpRequest, server: str) -> HttpResponse:
+        response = _method_not_allowed(request)
+        await pipeline.aannounce(request, server)
         return response
 
 
-@csrf_exempt
-@login_not_required
-def not_found(request: HttpRequest) -> HttpResponse:
+@_exempt
+def not_found(request: HttpRequest, server: str = MCPView.server) -> HttpResponse:
     """What lies below the endpoint: nothing, said in JSON."""
-    response = responses.not_found(request)
-    pipeline.announce(request, MCPView.server)
+    text = "There is nothing at this path below the MCP endpoint."
+    response = responses.reject(request, _VIEW, ProtocolError(404, METHOD_NOT_FOUND, "not_found", text))
+    pipeline.announce(request, server)
     return response
+
+
+def _method_not_allowed(request: HttpRequest) -> HttpResponse:
+    error = ProtocolError(405, INVALID_REQUEST, "method_not_allowed", "Send JSON-RPC messages by POST.")
+    return responses.reject(request, _VIEW, error, headers={"Allow": "POST"})
+
+
+#: What is refused before any wire check.
+_VIEW: Final = Source(MCPView, "view", frozenset({"method_not_allowed", "not_found"}))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 
 from django_mcp import signals
@@ -29,7 +30,7 @@ class Auth(WireCheck):
             exchange(request).identity = contract.authenticate(path, request)
         except Exception as raised:
             signal, fields = _event(raised)
-            signals.send(signal, contract.resolve(path), **_request_fields(request, path), **fields)
+            signals.send(signal, _sender(path), **_request_fields(request, path), **fields)
             return self._challenge(request, raised)
         return None
 
@@ -41,8 +42,9 @@ class Auth(WireCheck):
             exchange(request).identity = await contract.aauthenticate(path, request)
         except Exception as raised:
             signal, fields = _event(raised)
-            await signals.asend(signal, contract.resolve(path), **_request_fields(request, path), **fields)
-            return self._challenge(request, raised)
+            await signals.asend(signal, _sender(path), **_request_fields(request, path), **fields)
+            # The challenge's parameters are the site's code and may query the database.
+            return await sync_to_async(self._challenge)(request, raised)
         return None
 
     def _challenge(self, request: HttpRequest, raised: Exception) -> HttpResponse:
@@ -52,6 +54,14 @@ class Auth(WireCheck):
             text, reason = "Authentication failed.", "auth_failed"
         headers = {"WWW-Authenticate": _bearer(exchange(request).settings.www_authenticate, request)}
         return self.refuse(request, ProtocolError(401, INVALID_REQUEST, reason, text), headers)
+
+
+def _sender(path: str) -> Any:
+    """The authentication in use; the check itself where there is none to be had."""
+    try:
+        return contract.resolve(path)
+    except Exception:
+        return Auth
 
 
 def _event(raised: Exception) -> tuple[Any, dict[str, Any]]:
@@ -75,7 +85,7 @@ def _request_fields(request: HttpRequest, path: str) -> dict[str, Any]:
 
 
 def _bearer(parameters: Any, request: HttpRequest) -> str:
-    """The challenge (RFC 6750): parameters in declared order; a bare `Bearer` where one of them cannot be rendered."""
+    """The challenge (RFC 6750): parameters in declared order; bare where one of them cannot be rendered."""
     try:
         rendered = [f'{name}="{_quoted(value, request)}"' for name, value in parameters.items()]
     except Exception:
@@ -86,6 +96,6 @@ def _bearer(parameters: Any, request: HttpRequest) -> str:
 
 def _quoted(value: Any, request: HttpRequest) -> str:
     text = value(request) if callable(value) else value
-    if not isinstance(text, str) or not text.isprintable():
-        raise TypeError(f"A WWW_AUTHENTICATE parameter must be printable text, not {bound.render(text)}.")
+    if not isinstance(text, str) or not (text.isascii() and text.isprintable()):
+        raise TypeError(f"A WWW_AUTHENTICATE parameter must be printable ASCII, not {bound.render(text)}.")
     return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from typing import Any
 
 from django.http import HttpRequest
@@ -11,7 +12,7 @@ from django_mcp.protocol.jsonrpc import Message
 from django_mcp.schema import bound
 from django_mcp.transports.http.checks import WireCheck, message
 
-_START, _END = "=?base64?", "?="
+_SENTINEL = re.compile(r"=\?base64\?(.*)\?=")
 
 
 class HeaderBinding(WireCheck):
@@ -34,11 +35,14 @@ class HeaderBinding(WireCheck):
             self._compare(request, sent, "Mcp-Name", sent.params.get("name"), decode=True)
 
     @staticmethod
-    def _compare(request: HttpRequest, sent: Message, header: str, body: Any, *, decode: bool = False) -> None:
+    def _compare(
+        request: HttpRequest, sent: Message, header: str, body: Any, *, decode: bool = False
+    ) -> None:
         value = request.META.get(f"HTTP_{header.upper().replace('-', '_')}")
         if value is None:
             if not sent.legacy:
-                raise versions.mismatch(sent, f"The header {header} is missing; it must be {bound.render(body)!r}.")
+                text = f"The header {header} is missing; it must be {bound.render(body)!r}."
+                raise versions.mismatch(sent, text)
             return
         said = decoded(value) if decode else plain(value)
         if said is None:
@@ -57,9 +61,10 @@ def plain(value: str) -> str | None:
 def decoded(value: str) -> str | None:
     """A header value that may be wrapped in the base64 sentinel, or None where it is malformed."""
     text = plain(value)
-    if text is None or not (text.startswith(_START) and text.endswith(_END) and len(text) >= len(_START + _END)):
+    wrapped = None if text is None else _SENTINEL.fullmatch(text)
+    if wrapped is None:
         return text
-    payload = text[len(_START) : -len(_END)]
+    payload = wrapped[1]
     try:
         raw = base64.b64decode(payload, validate=True)
         # Decoding forgives stray bits at the end; only the canonical form is taken.

@@ -25,7 +25,7 @@ class Body(WireCheck):
         if request.content_type != "application/json":
             sent = bound.echo(request.content_type or "none")
             raise _refusal(415, "content_type", f"The Content-Type must be application/json; it is {sent}.")
-        accept = request.META.get("HTTP_ACCEPT", "*/*")
+        accept = request.META.get("HTTP_ACCEPT") or "*/*"
         if not _accepts_json(accept):
             text = f"The answer is application/json, which Accept does not allow: {bound.echo(accept)}"
             raise _refusal(406, "not_acceptable", text)
@@ -44,7 +44,8 @@ class Body(WireCheck):
     def _read(request: HttpRequest) -> bytes:
         limit = exchange(request).settings.max_body_bytes
         declared = request.META.get("CONTENT_LENGTH") or ""
-        if not (declared.isdecimal() and int(declared) > limit):
+        # Python refuses to read integers of thousands of digits.
+        if not (declared.isdecimal() and int(declared[:20]) > limit):
             try:
                 # Read through the stream, so that DATA_UPLOAD_MAX_MEMORY_SIZE does not apply.
                 body: bytes = request.read(limit + 1)

@@ -10,7 +10,7 @@ class ProtocolFields(WireCheck):
     """Which revision the request speaks, and that a modern one carries its protocol fields."""
 
     name = "fields"
-    reasons = frozenset({"invalid_fields", "posted_response", "unsupported_version"})
+    reasons = frozenset({"header_mismatch", "invalid_fields", "posted_response", "unsupported_version"})
 
     def check(self, request: HttpRequest) -> None:
         sent = message(request)

@@ -12,7 +12,7 @@ from django_mcp.transports.http.checks import WireCheck, exchange
 
 
 class Origin(WireCheck):
-    """Who may call from a browser (MCP transports, security): no Origin, an allowed one, else an allowed host's."""
+    """Who may call from a browser (MCP transports): an allowed origin, or one of an allowed host."""
 
     name = "origin"
     reasons = frozenset({"duplicate_origin", "host_not_allowed", "origin_not_allowed"})

@@ -1,20 +1,20 @@
 from __future__ import annotations
 
-import json
 import re
+from decimal import Decimal
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 
-from django_mcp.authoring.context import Context
 from django_mcp.authoring.errors import ConfigurationError
+from django_mcp.encoding import codec
 from django_mcp.protocol import versions
 from django_mcp.protocol.jsonrpc import Message
 from django_mcp.protocol.methods import tools_call
 from django_mcp.schema import bound
 from django_mcp.schema.headers import HeaderRow
-from django_mcp.transports.http.checks import WireCheck, exchange, message
+from django_mcp.transports.http.checks import WireCheck, context, exchange, message
 from django_mcp.transports.http.middleware.binding import decoded
 
 _DECIMAL = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?")
@@ -29,16 +29,21 @@ class Validate(WireCheck):
 
     def check(self, request: HttpRequest) -> HttpResponse | None:
         sent = message(request)
-        # A legacy client reads errors at HTTP 200 only, so its params are judged where its call is answered.
-        if sent.is_request and not sent.legacy and sent.method == "tools/call":
-            tools_call.check_params(sent)
+        if sent.is_request and sent.method == "tools/call":
+            # A legacy client reads errors at HTTP 200 only: its params are judged where its call is answered.
+            if not sent.legacy:
+                tools_call.check_params(sent)
             for row in self._rows(request, sent):
                 _compare(request, sent, row)
         return None
 
     async def acheck(self, request: HttpRequest) -> HttpResponse | None:
-        # Which tools mirror arguments is found through the caller's permissions, which may ask the database.
-        return await sync_to_async(self.check)(request) if self._mirrors(request) else self.check(request)
+        # The first look at the tools builds them, which runs the site's code; and whether the caller sees a
+        # tool is up to permissions, which may ask the database.
+        is_call = message(request).method == "tools/call"
+        if is_call and (not exchange(request).server.is_built or self._mirrors(request)):
+            return await sync_to_async(self.check)(request)
+        return self.check(request)
 
     @staticmethod
     def _mirrors(request: HttpRequest) -> bool:
@@ -50,10 +55,10 @@ class Validate(WireCheck):
 
     def _rows(self, request: HttpRequest, sent: Message) -> tuple[HeaderRow, ...]:
         """The mirrored arguments of the tool called, if the caller sees that tool at all."""
-        if not self._mirrors(request):
+        name = sent.params.get("name")
+        if not isinstance(name, str) or not self._mirrors(request):
             return ()
-        ctx = Context(request=request, identity=exchange(request).identity)
-        registration = exchange(request).server.catalog.view(ctx).get(sent.params["name"])
+        registration = exchange(request).server.view(sent, context(request)).get(name)
         return () if registration is None else registration.header_rows
 
 
@@ -66,10 +71,13 @@ def _compare(request: HttpRequest, sent: Message, row: HeaderRow) -> None:
             raise versions.mismatch(sent, f"The header {row.header} is sent without the argument {where}.")
         return
     if header is None:
+        if sent.legacy:
+            return
         raise versions.mismatch(sent, f"The header {row.header} is missing; it mirrors the argument {where}.")
     value = decoded(header)
     if value is None or not _equal(value, argument, row.type):
-        text = f"The header {row.header} is {bound.echo(header)!r} but the argument {where} is {_shown(argument)}."
+        said, stated = bound.echo(header), bound.echo(codec.text(argument))
+        text = f"The header {row.header} is {said!r} but the argument {where} is {stated}."
         raise versions.mismatch(sent, text)
 
 
@@ -81,17 +89,13 @@ def _argument(arguments: Any, path: tuple[str, ...]) -> Any:
     return arguments
 
 
-def _shown(argument: Any) -> str:
-    return bound.render(json.dumps(argument, ensure_ascii=False))
-
-
 def _equal(header: str, argument: Any, kind: str) -> bool:
     if isinstance(argument, bool):
         return header == ("true" if argument else "false")
     if kind == "integer" and isinstance(argument, (int, float)):
         # Numerically, for plain decimals: 42.0 is 42.
-        return _DECIMAL.fullmatch(header) is not None and float(header) == argument
+        return _DECIMAL.fullmatch(header) is not None and Decimal(header) == argument
     if isinstance(argument, str):
         return header == argument
     # A value of another type is the value gate's to refuse; the header mirrors its JSON.
-    return header == json.dumps(argument)
+    return header == codec.text(argument)

@@ -7,7 +7,7 @@ from django_mcp.transports.http.checks import WireCheck, exchange, message
 
 
 class ProtocolVersion(WireCheck):
-    """The revision of a modern request is one the server speaks. Behind header binding, as MCP's order wants it."""
+    """The revision of a modern request is one the server speaks. Behind header binding, as MCP wants it."""
 
     name = "version"
     reasons = frozenset({"unsupported_version"})
