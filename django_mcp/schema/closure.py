@@ -9,6 +9,7 @@ the value gate's.
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,20 @@ class UnknownKey:
 class _Node:
     """One schema of the tree, with what the walks need of it."""
 
-    __slots__ = ("additional", "closed", "integer", "items", "leads_to_integer", "names", "patterns", "prefix", "properties", "reference")
+    __slots__ = (
+        "additional",
+        "closed",
+        "integer",
+        "items",
+        "leads_to_integer",
+        "names",
+        "patterns",
+        "prefix",
+        "properties",
+        "reference",
+        "ways",
+        "ways_by_pattern",
+    )
 
     def __init__(self, schema: dict[str, Any]) -> None:
         properties = schema.get("properties", {})
@@ -47,12 +61,21 @@ class _Node:
         self.additional: _Node | None = None
         self.items: _Node | None = None
         self.reference: _Node | None = None
+        #: The named properties, and whether any other keys, that lead to an integer.
+        self.ways: dict[str, _Node] = {}
+        self.ways_by_pattern = False
 
     def inner(self) -> Iterator[_Node]:
         yield from self.properties.values()
-        yield from (node for _, node in self.patterns)
+        yield from self.unnamed()
         yield from self.prefix
-        yield from (node for node in (self.additional, self.items, self.reference) if node is not None)
+        yield from (node for node in (self.items, self.reference) if node is not None)
+
+    def unnamed(self) -> Iterator[_Node]:
+        """The schemas of keys that `properties` does not name."""
+        yield from (node for _, node in self.patterns)
+        if self.additional is not None:
+            yield self.additional
 
 
 def matcher(pattern: str) -> Any:
@@ -147,25 +170,26 @@ def _integers(node: _Node, value: Any) -> Any:
 
 def _integers_of_dict(node: _Node, value: dict[str, Any]) -> dict[str, Any]:
     changed: dict[str, Any] = {}
-    for key, inner in value.items():
-        done = inner
-        for one in _of_key(node, key):
-            if one.leads_to_integer:
-                done = _integers(one, done)
-        if done is not inner:
+    for key, inner in node.ways.items():
+        if key in value and (done := _integers(inner, value[key])) is not value[key]:
             changed[key] = done
+    if node.ways_by_pattern:
+        for key, inner in value.items():
+            done = changed.get(key, inner)
+            for one in _of_key(node, key):
+                done = _integers(one, done)
+            if done is not inner:
+                changed[key] = done
     return {**value, **changed} if changed else value
 
 
 def _integers_of_list(node: _Node, value: list[Any]) -> list[Any]:
-    done = [
-        _integers(of_item, inner)
-        if (of_item := node.prefix[index] if index < len(node.prefix) else node.items) is not None
-        and of_item.leads_to_integer
-        else inner
-        for index, inner in enumerate(value)
-    ]
-    return value if all(one is other for one, other in zip(done, value, strict=True)) else done
+    prefix, rest = node.prefix, node.items
+    done = [_integers(one, inner) for one, inner in zip(prefix, value, strict=False)]
+    others = value[len(done) :]
+    done += others if rest is None or not rest.leads_to_integer else [_integers(rest, inner) for inner in others]
+    # Compared by identity: 2.0 equals 2, and that is the difference looked for.
+    return value if all(map(operator.is_, done, value)) else done
 
 
 def followed(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -226,3 +250,6 @@ def _mark_ways_to_integers(nodes: list[_Node]) -> None:
         for node in nodes:
             if not node.leads_to_integer and any(inner.leads_to_integer for inner in node.inner()):
                 node.leads_to_integer = grown = True
+    for node in nodes:
+        node.ways = {key: inner for key, inner in node.properties.items() if inner.leads_to_integer}
+        node.ways_by_pattern = any(inner.leads_to_integer for inner in node.unnamed())
