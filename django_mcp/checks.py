@@ -21,7 +21,10 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "tool-name": ("E002", "A tool name is 1 to 128 characters of `A-Z a-z 0-9 _ . -`."),
     "tool-name-duplicate": ("E003", "A tool name is declared once."),
     "tool-name-reserved": ("E004", "A tool is not named like one of the framework's, such as `help`."),
-    "callback-shape": ("E005", "A class-level member has the shape its documentation names; a map is a plain `dict`."),
+    "callback-shape": (
+        "E005",
+        "A class-level member has the shape its documentation names; a map is a plain `dict`.",
+    ),
     "callback-queries": ("E006", "A class-level member is read without the database."),
     "callback-missing": ("E007", "A tool defines what its form needs: actions and their handlers, or `run`."),
     "callback-async": ("E008", "`hints`, `handle_error` and `action_context` are plain functions."),
@@ -61,9 +64,15 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "examples-shape": ("E045", "`examples` is a list of plain `dict`s."),
     # Schemas
     "schema-key": ("E050", "Every key in a schema is a string, at any depth."),
-    "schema-map": ("E051", "`properties`, `patternProperties`, `$defs` and `dependentSchemas` are plain `dict`s."),
+    "schema-map": (
+        "E051",
+        "`properties`, `patternProperties`, `$defs` and `dependentSchemas` are plain `dict`s.",
+    ),
     "schema-additional-properties": ("E052", "`additionalProperties` is `True`, `False` or a schema."),
-    "schema-value": ("E053", "A schema holds JSON values only: no tuple, pattern object, date or lazy string."),
+    "schema-value": (
+        "E053",
+        "A schema holds JSON values only: no tuple, pattern object, date or lazy string.",
+    ),
     "schema-number": ("E054", "Numbers in a schema are finite."),
     "schema-shape": ("E055", "Where a schema belongs stands a `dict`, `True` or `False`."),
     "schema-format": ("E056", "`format` is a known name."),
@@ -71,12 +80,18 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "schema-id": ("E058", "A nested schema has no `$id`."),
     "schema-ref-remote": ("E059", "`$ref` is local; nothing is ever fetched."),
     "schema-ref-unresolved": ("E060", "A local `$ref` leads somewhere."),
-    "schema-composition": ("E061", "Composition adds no property to an object whose `properties` are closed."),
+    "schema-composition": (
+        "E061",
+        "Composition adds no property to an object whose `properties` are closed.",
+    ),
     "schema-cycle": ("E062", "A schema does not contain itself."),
     "schema-too-deep": ("E063", "A schema is at most 100 levels deep."),
     "schema-unbuildable": ("E064", "A schema is valid under the 2020-12 meta-schema and can be built."),
     "input-schema-root": ("E065", "The root of `input_schema` has the type `object`."),
-    "header-annotation": ("E066", "`x-mcp-header` is a unique header token on a string, integer or boolean property."),
+    "header-annotation": (
+        "E066",
+        "`x-mcp-header` is a unique header token on a string, integer or boolean property.",
+    ),
     # Settings
     "setting-unknown": ("E070", "`DJANGO_MCP` holds only known keys."),
     "setting-type": ("E071", "A setting has its documented type."),
@@ -84,7 +99,10 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "setting-misplaced": ("E073", "A setting of the whole site does not stand under a server."),
     "setting-import": ("E074", "A dotted path can be imported and names what it should."),
     "setting-cache-unknown": ("E075", "`CACHE` is an alias of `CACHES`."),
-    "setting-cache-scope-public": ("E076", "`CACHE_SCOPE` is not public while the answer depends on the caller."),
+    "setting-cache-scope-public": (
+        "E076",
+        "`CACHE_SCOPE` is not public while the answer depends on the caller.",
+    ),
     "setting-cookies-any-origin": ("E077", "Session authentication does not go with `*` as origin or host."),
     "filter-tag-unknown": ("E080", "`TAGS` names tags that some tool declares."),
     "filter-include-dead": ("E081", "An `INCLUDE` pattern matches some tool."),
@@ -92,7 +110,10 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "filter-empty": ("E083", "The filters of a server leave a tool to serve."),
     # Warnings
     "related-unknown": ("W001", "`related` names actions of the tool."),
-    "output-schema-closed": ("W002", "A closed `output_schema` declares the `hints` and `context` the tool adds."),
+    "output-schema-closed": (
+        "W002",
+        "A closed `output_schema` declares the `hints` and `context` the tool adds.",
+    ),
     "annotations-contradict": ("W003", "`annotations` and the options of the actions say the same."),
 }
 

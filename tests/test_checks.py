@@ -38,7 +38,9 @@ def test_every_check_is_on_its_page():
 
 def test_every_rule_an_offence_can_name_has_a_check():
     """Rules are words in the code; each stands in the table, and the table holds no other."""
-    code = "".join(path.read_text() for path in (ROOT / "django_mcp").rglob("*.py") if path.name != "checks.py")
+    code = "".join(
+        path.read_text() for path in (ROOT / "django_mcp").rglob("*.py") if path.name != "checks.py"
+    )
     for rule in RULES:
         assert f'"{rule}"' in code or re.sub(r"include|exclude", "{setting.lower()}", rule) in code, rule
     for rule in re.findall(r'rule="([\w-]+)"', code):

@@ -13,7 +13,8 @@ logger = logging.getLogger("django_mcp")
 
 
 def allowed(permission: Any, ctx: Context) -> bool:
-    """Whether the caller has a permission: `"app_label.codename"`, or a callable of the context, async or not.
+    """Whether the caller has a permission: `"app_label.codename"`, or a callable of the context, async or
+    not.
 
     A permission that raises refuses: what cannot be decided is not granted.
     """

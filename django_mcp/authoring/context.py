@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Content(list[dict[str, Any]]):
     """A list of MCP content blocks, as the builders of `Context` make them; `+` joins."""
 
-    def __add__(self, other: list[Any]) -> Content:  # type: ignore[override]  # joins content with content only
+    def __add__(self, other: list[Any]) -> Content:  # type: ignore[override]  # content stays content
         return Content([*self, *other])
 
 
@@ -41,11 +41,11 @@ _CAPABILITIES = {
 class Context:
     """One call as its handler sees it. Lives as long as the call; nothing in it outlives it.
 
-    `request_id` is the JSON-RPC id; `server`, `tool` and `action` name what was called; `meta` is the request's
-    `_meta`; `version` and `capabilities` are the protocol revision and capabilities the client stated in this request;
-    `assigns` is a dict that authentication and middleware fill (`request.mcp_assigns`); `answers` holds what the user
-    answered so far (MCP input requests); `request` is the HttpRequest, None on stdio; `view` is what this caller may
-    see of the server.
+    `request_id` is the JSON-RPC id; `server`, `tool` and `action` name what was called; `meta` is the
+    request's `_meta`; `version` and `capabilities` are the protocol revision and capabilities the client
+    stated in this request; `assigns` is a dict that authentication and middleware fill
+    (`request.mcp_assigns`); `answers` holds what the user answered so far (MCP input requests); `request` is
+    the HttpRequest, None on stdio; `view` is what this caller may see of the server.
     """
 
     __slots__ = (
@@ -125,9 +125,10 @@ class Context:
     ) -> Answer:
         """Put a form to the user and return the answer (MCP elicitation, form mode).
 
-        `schema` is an object of flat, primitive properties. `key` names the question, by default by the order of
-        asking. `once` makes the answer usable for a single repetition of the call. Raises ElicitationUnsupported where
-        the client cannot ask; ends the call where the answer is not there yet or does not fit the schema.
+        `schema` is an object of flat, primitive properties. `key` names the question, by default by the order
+        of asking. `once` makes the answer usable for a single repetition of the call. Raises
+        ElicitationUnsupported where the client cannot ask; ends the call where the answer is not there yet or
+        does not fit the schema.
         """
         params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
         return self._ask("form", params, schema, key, once)
@@ -139,8 +140,9 @@ class Context:
     def request_input(self, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Send raw MCP input requests and return the client's responses by the same keys.
 
-        For `sampling/createMessage` and `roots/list`, which MCP has deprecated; prefer `elicit`. The responses are the
-        client's word and are not validated. Raises ElicitationUnsupported for a kind the client does not declare.
+        For `sampling/createMessage` and `roots/list`, which MCP has deprecated; prefer `elicit`. The
+        responses are the client's word and are not validated. Raises ElicitationUnsupported for a kind the
+        client does not declare.
         """
         for request in requests.values():
             kind = request["method"]
@@ -153,7 +155,7 @@ class Context:
         return responses
 
     def require(self, capabilities: Mapping[str, Any]) -> None:
-        """End the call with MCP -32021 unless the client declares these capabilities, e.g. `{"sampling": {}}`."""
+        """End the call with MCP -32021 unless the client declares these, e.g. `{"sampling": {}}`."""
         if not declares(self.capabilities, capabilities):
             self._interrupt(MissingCapability(capabilities))
 
@@ -167,7 +169,9 @@ class Context:
         response = self.answers.get(key)
         answer = read_answer(response, schema)
         if answer is None:
-            self._interrupt(InputRequired({key: {"method": "elicitation/create", "params": params}}, once=once))
+            self._interrupt(
+                InputRequired({key: {"method": "elicitation/create", "params": params}}, once=once)
+            )
         self.carried[key] = response
         return answer
 

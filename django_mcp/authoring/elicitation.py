@@ -1,7 +1,8 @@
 """Asking the user in the middle of a call (MCP multi round-trip requests).
 
-Nothing waits: the question ends the call, the client asks the user and repeats the call with the answer, and the handler
-runs again from the start. What was answered before is at hand then, so the same lines go one question further.
+Nothing waits: the question ends the call, the client asks the user and repeats the call with the answer, and
+the handler runs again from the start. What was answered before is at hand then, so the same lines go one
+question further.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ class Answer:
 
 
 class Interruption(BaseException):
-    """Ends a call for a reason that is no failure. Not an Exception, so that a handler does not swallow it by accident."""
+    """Ends a call for a reason that is no failure.
+
+    Not an Exception, so that a handler does not swallow it by accident.
+    """
 
 
 class InputRequired(Interruption):

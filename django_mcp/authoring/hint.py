@@ -7,8 +7,8 @@ from typing import Any
 class Hint:
     """A follow-up call suggested to the model next to an answer.
 
-    `tool` and `action` name the call, `description` says what it is good for, `example` is the arguments to copy, by
-    convention `{"data": {...}}`. A wrong type raises TypeError, an empty name ValueError.
+    `tool` and `action` name the call, `description` says what it is good for, `example` is the arguments to
+    copy, by convention `{"data": {...}}`. A wrong type raises TypeError, an empty name ValueError.
     """
 
     __slots__ = ("action", "description", "example", "tool")

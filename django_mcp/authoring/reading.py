@@ -1,4 +1,4 @@
-"""Reading a tool class once: its class-level members, their shapes, its actions and where each stands in the source."""
+"""Reading a tool class once: its class-level members, their shapes, its actions, its place in the source."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _read_member(reading: Reading, name: str, shape: Shape) -> None:
                 Offence(
                     rule="callback-queries",
                     message=f"{name}() asks the database; it is read once, before any request.",
-                    fix=f"Return a value from {name}() that needs no query; put facts of the moment into action_context.",
+                    fix=f"Make {name}() need no query; facts of the moment belong into action_context.",
                     callback=name,
                 )
             )
@@ -151,11 +151,11 @@ def _docstring(cls: type[BaseTool]) -> str | None:
 
 
 def _permission(reading: Reading) -> Any:
-    """A permission is a codename or a callable of the context, so unlike the other members it is not called here."""
+    """A permission is a codename or a callable of the context; unlike the other members it is not called."""
     static = inspect.getattr_static(type(reading.tool), "permission")
     if inspect.isfunction(static) and len(inspect.signature(static).parameters) == 1:
         return static  # a function of the context assigned in the class body, not a method
-    return getattr(reading.tool, "permission")
+    return reading.tool.permission
 
 
 def _read_actions(reading: Reading, tool: Tool) -> None:
@@ -242,7 +242,7 @@ def _check_callbacks(reading: Reading) -> None:
 
 
 def location(declared: Any, callback: str, action: str | None) -> str:
-    """`file:line` of the action's method or of the member at fault, else of what is declared; empty without a source."""
+    """`file:line` of the action's method or the member at fault, else of what is declared, else empty."""
     for name in (action, callback):
         member = None if name is None else inspect.getattr_static(declared, name, None)
         code = getattr(inspect.unwrap(member), "__code__", None) if callable(member) else None

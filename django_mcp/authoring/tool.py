@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 class BaseTool:
     """A hand-written tool: one `input_schema` and one `run(arguments, ctx)`.
 
-    Every class-level member below is a plain attribute or a method without arguments. Each is read once, when the
-    server is built, without a request, a language or the database. One instance serves all threads, so nothing about
-    a call is kept on `self`.
+    Every class-level member below is a plain attribute or a method without arguments. Each is read once, when
+    the server is built, without a request, a language or the database. One instance serves all threads, so
+    nothing about a call is kept on `self`.
     """
 
     #: Tool name (1 to 128 of `A-Z a-z 0-9 _ . -`); the class name in snake_case when left out.
@@ -34,8 +34,8 @@ class BaseTool:
     permission: Any = None
     #: JSON Schema of the arguments; its root is an object.
     input_schema: Any = None
-    #: What stays on the server: `read_only`, `destructive`, `idempotent`, `open_world`, `background`, `policy`,
-    #: `timeout`.
+    #: What stays on the server: `read_only`, `destructive`, `idempotent`, `open_world`, `background`,
+    #: `policy`, `timeout`.
     options: ClassVar[Any] = {}
 
     def run(self, arguments: dict[str, Any], ctx: Context) -> Any:

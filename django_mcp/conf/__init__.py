@@ -22,7 +22,16 @@ from django_mcp.conf.offences import offences
 from django_mcp.conf.reading import declared, read
 from django_mcp.conf.table import LEGACY_VERSIONS, SETTINGS, Setting
 
-__all__ = ["LEGACY_VERSIONS", "SETTINGS", "ServerSettings", "Setting", "Settings", "get", "host_allowed", "offences"]
+__all__ = [
+    "LEGACY_VERSIONS",
+    "SETTINGS",
+    "ServerSettings",
+    "Setting",
+    "Settings",
+    "get",
+    "host_allowed",
+    "offences",
+]
 
 
 @dataclass(frozen=True, slots=True)

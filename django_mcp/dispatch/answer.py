@@ -76,12 +76,16 @@ def _error(text: str, kind: ErrorKind, *, code: str, retryable: bool) -> CallRes
 def success(registration: Registration, returned: Any, ctx: Context, view: View) -> CallResult:
     """The answer to a handler that returned. Raises what `run` contains as a fault or a mismatch."""
     if ctx.interruption is not None:
-        raise OffContract("The handler caught what ends its call (raised by ctx.elicit or the like) and went on.")
+        raise OffContract(
+            "The handler caught what ends its call (raised by ctx.elicit or the like) and went on."
+        )
     if inspect.isawaitable(returned):
         if inspect.iscoroutine(returned):
             returned.close()
         raise OffContract("The handler returned an awaitable; write it as async def.")
-    value, hint_context = (returned.value, returned.hint_context) if isinstance(returned, Reply) else (returned, OMITTED)
+    value, hint_context = (
+        (returned.value, returned.hint_context) if isinstance(returned, Reply) else (returned, OMITTED)
+    )
     additions = _additions(registration, hint_context, ctx, view)
     if isinstance(value, Content):
         if additions:

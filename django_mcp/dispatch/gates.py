@@ -40,7 +40,7 @@ def check_arguments(
             **_did_you_mean(listed, types),
             "help": help_call,
         }
-    wrong = {name: types[name] for name, value in arguments.items() if not isinstance(value, _TYPES[types[name]])}
+    wrong = {name: types[name] for name in arguments if not isinstance(arguments[name], _TYPES[types[name]])}
     if wrong:
         told = " and ".join(f"{name} must be of JSON type {kind}" for name, kind in sorted(wrong.items()))
         return {
@@ -66,7 +66,8 @@ def unknown_action(registration: Registration, actions: Mapping[str, ActionEntry
     """Gate 4; help answers with the same body."""
     return {
         "error": "unknown_action",
-        "message": f"{registration.name} has no action {bound.echo(sent)!r}; its actions are {_names(actions)}.",
+        "message": f"{registration.name} has no action {bound.echo(sent)!r}; "
+        f"its actions are {_names(actions)}.",
         "valid_actions": list(actions),
         **_did_you_mean([sent], actions),
         "help": pointer(registration.name),

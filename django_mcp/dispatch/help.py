@@ -22,8 +22,8 @@ _ARGUMENTS = {"tool": "string", "action": "string"}
 
 @builtin
 class Help(BaseTool):
-    """Explains this server's tools. `help {}` lists them all with their actions; `help {tool: "NAME"}` shows one tool
-    with what each action takes; `help {tool: "NAME", action: "ACTION"}` shows one action.
+    """Explains this server's tools. `help {}` lists them all with their actions; `help {tool: "NAME"}` shows
+    one tool with what each action takes; `help {tool: "NAME", action: "ACTION"}` shows one action.
     """
 
     title = "Help"

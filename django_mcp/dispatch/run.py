@@ -1,6 +1,7 @@
 """Running one call: announce, gate, begin the transaction, handler, answer, end the transaction.
 
-The steps are `Run`'s and are the same for both drivers, `call` and `acall`; only who waits for the handler differs.
+The steps are `Run`'s and are the same for both drivers, `call` and `acall`; only who waits for the handler
+differs.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -45,8 +46,10 @@ def call(view: View, registration: Registration, arguments: dict[str, Any], ctx:
     return run.succeed(returned)
 
 
-async def acall(view: View, registration: Registration, arguments: dict[str, Any], ctx: Context) -> CallResult:
-    """Answer a call from an event loop: an async handler is awaited here, all else runs in the request's thread."""
+async def acall(
+    view: View, registration: Registration, arguments: dict[str, Any], ctx: Context
+) -> CallResult:
+    """`call` on an event loop: an async handler is awaited here, all else runs in the request's thread."""
     run = Run(view, registration, arguments, ctx)
     if not run.is_async:
         return await in_thread(call, view, registration, arguments, ctx)
@@ -61,9 +64,11 @@ async def acall(view: View, registration: Registration, arguments: dict[str, Any
 
 
 async def in_thread(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Run a step in the request's thread-sensitive thread, to its end even if the request is cancelled meanwhile.
+    """Run a step in the request's thread-sensitive thread, to its end even if the request is cancelled
+    meanwhile.
 
-    A step that begins or ends a transaction must not be abandoned half-way: nobody would close what it opened.
+    A step that begins or ends a transaction must not be abandoned half-way: nobody would close what it
+    opened.
     """
     started = asyncio.ensure_future(sync_to_async(step, thread_sensitive=True)(*args, **kwargs))
     try:
@@ -76,9 +81,21 @@ async def in_thread(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs)
 class Run:
     """One call on its way."""
 
-    __slots__ = ("_ctx", "_entry", "_registration", "_sent", "_started", "_transaction", "_view", "data", "handler")
+    __slots__ = (
+        "_ctx",
+        "_entry",
+        "_registration",
+        "_sent",
+        "_started",
+        "_transaction",
+        "_view",
+        "data",
+        "handler",
+    )
 
-    def __init__(self, view: View, registration: Registration, arguments: dict[str, Any], ctx: Context) -> None:
+    def __init__(
+        self, view: View, registration: Registration, arguments: dict[str, Any], ctx: Context
+    ) -> None:
         ctx.view = view
         ctx.tool = registration.name
         sent = arguments.get("action")
@@ -99,7 +116,7 @@ class Run:
         return self._registration.is_async if self._entry is None else self._entry.is_async
 
     def open(self) -> CallResult | None:
-        """Announce the call and pass it through the gates; begin the transaction unless one of them answers."""
+        """Announce the call, pass it through the gates, begin the transaction unless one of them answers."""
         self._started = time.monotonic()
         self._signal(signals.tool_started)
         body = self._gate() if self._registration.dispatches else None
@@ -173,7 +190,12 @@ class Run:
         if isinstance(raised, answer.OutputMismatch):
             body = {"errorType": "output_mismatch", "tool": self._registration.name, "message": shown}
         else:
-            body = {"errorType": "tool_fault", "tool": self._registration.name, "exception": kind, "message": shown}
+            body = {
+                "errorType": "tool_fault",
+                "tool": self._registration.name,
+                "exception": kind,
+                "message": shown,
+            }
         self._signal(
             signals.tool_failed,
             duration=time.monotonic() - self._started,
@@ -214,11 +236,14 @@ def _interruption(raised: BaseException) -> Interruption | None:
         return raised
     if not isinstance(raised, BaseExceptionGroup):
         return None
-    others = raised.split((Interruption, asyncio.CancelledError))[1]
-    found = raised.subgroup(Interruption)
-    while found is not None and others is None:
-        first = found.exceptions[0]
-        if isinstance(first, Interruption):
-            return first
-        found = first if isinstance(first, BaseExceptionGroup) else None
-    return None
+    if raised.split((Interruption, asyncio.CancelledError))[1] is not None:
+        return None
+    return next((leaf for leaf in _leaves(raised) if isinstance(leaf, Interruption)), None)
+
+
+def _leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
+    for inner in group.exceptions:
+        if isinstance(inner, BaseExceptionGroup):
+            yield from _leaves(inner)
+        else:
+            yield inner

@@ -88,7 +88,8 @@ def _permission_offences(permission: Any, action: str | None) -> Iterable[Offenc
     if permission is not None and not codename and not callable(permission):
         yield Offence(
             rule="permission",
-            message=f"{_of(action)}permission {bound.render(repr(permission))} is neither a codename nor a callable.",
+            message=f"{_of(action)}permission {bound.render(repr(permission))} is neither a codename "
+            "nor a callable.",
             fix='Write "app_label.codename", or a callable that takes the context and returns a bool.',
             callback="permission" if action is None else "actions",
             action=action,
@@ -167,7 +168,8 @@ def _related_warnings(reading: Reading) -> Iterable[Offence]:
             if isinstance(other, str) and other not in reading.actions:
                 yield Offence(
                     rule="related-unknown",
-                    message=f"Action {name}: related names {bound.render(other)!r}, which is no action of the tool.",
+                    message=f"Action {name}: related names {bound.render(other)!r}, which is no action "
+                    "of the tool.",
                     fix="Correct the name or drop it; help leaves it out.",
                     callback="actions",
                     action=name,
@@ -192,7 +194,11 @@ def _output_offences(reading: Reading, formats: Formats) -> Iterable[Offence]:
     if schema is None:
         return
     yield from strict.schema_offences(schema, formats, callback="output_schema")
-    added = [key for key, callback in (("hints", "hints"), ("context", "action_context")) if _overrides(reading, callback)]
+    added = [
+        key
+        for key, callback in (("hints", "hints"), ("context", "action_context"))
+        if _overrides(reading, callback)
+    ]
     declared = schema.get("properties")
     missing = [key for key in added if not (isinstance(declared, dict) and key in declared)]
     if schema.get("additionalProperties") is False and missing:
@@ -234,9 +240,7 @@ def _all_options(reading: Reading) -> Iterable[tuple[str, Mapping[str, Any]]]:
 
 def _registration(reading: Reading, formats: Formats) -> Registration:
     tool, values = reading.tool, reading.values
-    actions = {
-        name: _action_entry(name, reading, formats) for name in sorted(reading.actions)
-    }
+    actions = {name: _action_entry(name, reading, formats) for name in sorted(reading.actions)}
     output_schema = values["output_schema"]
     input_schema = values.get("input_schema")
     permissions = [values["permission"], *(entry.permission for entry in actions.values())]
@@ -283,4 +287,3 @@ def _action_entry(name: str, reading: Reading, formats: Formats) -> ActionEntry:
         permission=options.get("permission"),
         options=options,
     )
-

@@ -187,7 +187,9 @@ def _name_findings(builtins: list[Built], built: list[Built]) -> Iterable[Findin
                 callback="name",
             )
         elif counts[entry.label] > 1:
-            origins = [f"{e.declared.__module__}.{e.declared.__qualname__}" for e in tools if e.label == entry.label]
+            origins = [
+                f"{e.declared.__module__}.{e.declared.__qualname__}" for e in tools if e.label == entry.label
+            ]
             offence = Offence(
                 rule="tool-name-duplicate",
                 message=f"The tool name {entry.label!r} is declared by {' and '.join(origins)}.",
@@ -204,7 +206,7 @@ _state: _State | None = None
 
 
 def _current() -> _State:
-    """The state for the settings and declarations of now; both are replaced, never changed, so identity tells."""
+    """The state for the settings and declarations of now; both are replaced, never changed in place."""
     global _state
     settings, declared = conf.get(), declare.declarations()
     state = _state
@@ -226,7 +228,7 @@ def is_built(server: str) -> bool:
 
 
 def catalog(server: str) -> Catalog:
-    """The catalog of a server, built on first use. Raises ConfigurationError while anything it needs is refused."""
+    """The catalog of a server, built on first use. Raises ConfigurationError while anything is refused."""
     state = _current()
     found = state.catalogs.get(server)
     if found is None:

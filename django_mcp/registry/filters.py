@@ -34,7 +34,8 @@ def offences(registrations: Sequence[Registration], settings: ServerSettings) ->
     if unknown:
         yield Offence(
             rule="filter-tag-unknown",
-            message=f"Server {settings.key}: TAGS names {', '.join(unknown)}; declared tags are {', '.join(declared)}.",
+            message=f"Server {settings.key}: TAGS names {', '.join(unknown)}; "
+            f"declared tags are {', '.join(declared)}.",
             fix="Correct the tag, or tag a tool with it.",
             callback="TAGS",
         )

@@ -34,7 +34,8 @@ class ActionEntry:
 class Registration:
     """One tool, ready to be listed, gated and run.
 
-    `arguments` names what the tool's published input schema takes; `run` is the handler of a tool without actions.
+    `arguments` names what the tool's published input schema takes; `run` is the handler of a tool without
+    actions.
     """
 
     name: str
@@ -64,6 +65,6 @@ class Registration:
         return isinstance(self.tool, Tool)
 
     def awaits(self, action: object) -> bool:
-        """Whether a call of this action, or of the tool without actions, has to be awaited on an event loop."""
+        """Whether a call of this action, or of the tool without actions, is awaited on an event loop."""
         entry = self.actions.get(action) if isinstance(action, str) else None
         return self.is_async if entry is None else entry.is_async

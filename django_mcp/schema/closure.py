@@ -187,7 +187,9 @@ def _integers_of_list(node: _Node, value: list[Any]) -> list[Any]:
     prefix, rest = node.prefix, node.items
     done = [_integers(one, inner) for one, inner in zip(prefix, value, strict=False)]
     others = value[len(done) :]
-    done += others if rest is None or not rest.leads_to_integer else [_integers(rest, inner) for inner in others]
+    done += (
+        others if rest is None or not rest.leads_to_integer else [_integers(rest, inner) for inner in others]
+    )
     # Compared by identity: 2.0 equals 2, and that is the difference looked for.
     return value if all(map(operator.is_, done, value)) else done
 
@@ -230,7 +232,9 @@ def _tree(root: dict[str, Any]) -> _Node:
         schema = pending.pop()
         node = nodes[id(schema)]
         node.properties = {key: node_of(inner) for key, inner in schema.get("properties", {}).items()}  # type: ignore[misc]
-        node.patterns = [(matcher(key), node_of(inner)) for key, inner in schema.get("patternProperties", {}).items()]  # type: ignore[misc]
+        node.patterns = [
+            (matcher(key), node_of(inner)) for key, inner in schema.get("patternProperties", {}).items()
+        ]  # type: ignore[misc]
         node.prefix = [node_of(inner) for inner in schema.get("prefixItems", [])]  # type: ignore[misc]
         if isinstance(schema.get("additionalProperties"), dict):
             node.additional = node_of(schema["additionalProperties"])

@@ -54,7 +54,9 @@ def _reachable(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
 def annotation_offences(input_schema: dict[str, Any]) -> list[Offence]:
     """Annotations that would make a client drop the tool, or that no server could read."""
     return [
-        Offence(rule="header-annotation", message=f"input_schema: {problem}.", fix=fix, callback="input_schema")
+        Offence(
+            rule="header-annotation", message=f"input_schema: {problem}.", fix=fix, callback="input_schema"
+        )
         for problem, fix in _problems(input_schema)
     ]
 
@@ -68,7 +70,9 @@ def _problems(input_schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
             path = paths.join(path, step)
         name = schema[KEYWORD]
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
-            problem = f"{path} has {KEYWORD} {bound.render(name)!r}, which is no header token without underscores"
+            problem = (
+                f"{path} has {KEYWORD} {bound.render(name)!r}, which is no header token without underscores"
+            )
             yield problem, "Use letters, digits and hyphens; servers drop header names with an underscore."
         elif name.lower() in seen:
             problem = f"{path} and {seen[name.lower()]} have the same {KEYWORD} {name!r}, case ignored"
@@ -90,5 +94,7 @@ def _count(value: Any) -> int:
         return sum(map(_count, value))
     if not isinstance(value, dict):
         return 0
-    inner = sum(_count(item) for key, item in value.items() if key not in ("const", "default", "enum", "examples"))
+    inner = sum(
+        _count(item) for key, item in value.items() if key not in ("const", "default", "enum", "examples")
+    )
     return inner + (KEYWORD in value)

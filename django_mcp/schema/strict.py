@@ -139,13 +139,17 @@ def _map_faultless(value: dict[Any, Any], path: str, around: tuple[int, ...]) ->
 def _leaf_faults(place: _Place) -> Iterator[Fault]:
     value = place.value
     if isinstance(value, float) and not math.isfinite(value):
-        yield Fault("schema-number", place.path, f"is {value}, which JSON does not have", "Write a finite number.")
+        yield Fault(
+            "schema-number", place.path, f"is {value}, which JSON does not have", "Write a finite number."
+        )
     elif type(value) is tuple:
         yield Fault("schema-value", place.path, "is a tuple", "Write a list.")
     elif type(value) not in (str, int, float, bool, type(None), list):
         kind = f"{type(value).__module__}.{type(value).__qualname__}"
         problem = f"is {bound.render(value)}, a {kind}, which JSON cannot carry"
-        yield Fault("schema-value", place.path, problem, "Write plain strings, numbers, booleans, lists and dicts.")
+        yield Fault(
+            "schema-value", place.path, problem, "Write plain strings, numbers, booleans, lists and dicts."
+        )
     elif place.is_schema and type(value) not in (bool, list):
         problem = f"is {bound.render(value)}, where a schema belongs"
         yield Fault("schema-shape", place.path, problem, "Write a schema: a dict, true or false.")
@@ -188,7 +192,9 @@ def _name_faults(schema: dict[str, Any], path: str, root: Any, formats: Formats)
     dialect = schema.get("$schema", DIALECT)
     if dialect not in (DIALECT, f"{DIALECT}#"):
         problem = f"is {bound.render(dialect)}, a dialect that is not supported"
-        yield Fault("schema-dialect", paths.join(path, "$schema"), problem, f"Leave it out, or write {DIALECT}.")
+        yield Fault(
+            "schema-dialect", paths.join(path, "$schema"), problem, f"Leave it out, or write {DIALECT}."
+        )
     if "$id" in schema and path != paths.ROOT:
         problem = "gives the schema another base for its references"
         yield Fault("schema-id", paths.join(path, "$id"), problem, "Remove $id.")
@@ -247,4 +253,6 @@ def _meta_schema_faults(schema: Any) -> Iterator[Fault]:
         path = paths.ROOT
         for step in error.absolute_path:
             path = paths.join(path, step) if isinstance(step, str) else paths.item(path, step)
-        yield Fault("schema-unbuildable", path, f"breaks the meta-schema: {bound.render(error.message)}", _BUILD_FIX)
+        yield Fault(
+            "schema-unbuildable", path, f"breaks the meta-schema: {bound.render(error.message)}", _BUILD_FIX
+        )

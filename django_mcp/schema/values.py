@@ -104,7 +104,9 @@ def _options(values: list[Any]) -> str:
 
 
 def _count(limit: int, what: str) -> str:
-    return f"{limit} {what}" if limit == 1 else f"{limit} {'properties' if what == 'property' else f'{what}s'}"
+    return (
+        f"{limit} {what}" if limit == 1 else f"{limit} {'properties' if what == 'property' else f'{what}s'}"
+    )
 
 
 _TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {

@@ -102,7 +102,11 @@ def _required_problems(schema: dict[Any, Any], declared: dict[Any, Any]) -> Iter
         yield "required-shape", f"required {problem}", "Write a list of strings."
         return
     if _duplicates(required):
-        yield "required-duplicate", f"required names {_listed(_duplicates(required))} twice", "Name each once."
+        yield (
+            "required-duplicate",
+            f"required names {_listed(_duplicates(required))} twice",
+            "Name each once.",
+        )
     undeclared = [name for name in required if name not in declared]
     if undeclared:
         problem = f"required names {_listed(undeclared)}, which properties does not declare"
@@ -123,7 +127,9 @@ def _group_problems(schema: dict[Any, Any], declared: dict[Any, Any]) -> Iterato
             yield "group-duplicate-name", problem, "Name each property once in a group."
         undeclared = [name for name in group if name not in declared]
         if undeclared:
-            problem = f"the group {_listed(group)} names {_listed(undeclared)}, which properties does not declare"
+            problem = (
+                f"the group {_listed(group)} names {_listed(undeclared)}, which properties does not declare"
+            )
             yield "group-undeclared", problem, "Declare them in properties or drop them."
     for one, other in combinations(filter(None, groups), 2):
         if set(one) == set(other):

@@ -42,7 +42,9 @@ def declare(request):
             if request.param == "async def":
                 members["run_action"] = arun_action
             name = members.pop("name", "tool")
-            stack.enter_context(testing.served(type("T", (Both,), {"name": name, "description": "t", **members})))
+            stack.enter_context(
+                testing.served(type("T", (Both,), {"name": name, "description": "t", **members}))
+            )
 
         yield serve
 
@@ -78,7 +80,9 @@ def test_a_mapping_is_one_json_text_block(run, declare):
     assert call(run) == success('{"message":"Grüezi","n":1}')
 
 
-@pytest.mark.parametrize(("value", "text"), [("plain", '"plain"'), (None, "null"), ([1, 2], "[1,2]"), (2**70, str(2**70))])
+@pytest.mark.parametrize(
+    ("value", "text"), [("plain", '"plain"'), (None, "null"), ([1, 2], "[1,2]"), (2**70, str(2**70))]
+)
 def test_other_values_are_their_json_text(run, declare, value, text):
     declare(lambda data, ctx: value)
     assert call(run) == success(text)
@@ -89,7 +93,10 @@ def test_a_reply_with_a_hint_context_carries_the_hints(run, declare):
 
     def hints(self, action, hint_context):
         asked.append((action, hint_context))
-        return [Hint(tool="tool", action="do", description="Again", example={"data": {"mode": "x"}}), *ONE_HINT]
+        return [
+            Hint(tool="tool", action="do", description="Again", example={"data": {"mode": "x"}}),
+            *ONE_HINT,
+        ]
 
     declare(lambda data, ctx: Reply({"id": 1}, hint_context={"id": 1}), hints=hints)
     assert json.loads(call(run)["content"][0]["text"]) == {
@@ -116,7 +123,10 @@ def test_an_answer_without_hint_context_asks_for_no_hints(run, declare):
 
 
 def test_hints_at_what_does_not_exist_are_left_out(run, declare):
-    gone = [Hint(tool="gone", action="do", description="x"), Hint(tool="tool", action="gone", description="x")]
+    gone = [
+        Hint(tool="gone", action="do", description="x"),
+        Hint(tool="tool", action="gone", description="x"),
+    ]
     declare(lambda data, ctx: Reply({"id": 1}, hint_context={}), hints=lambda self, action, context: gone)
     assert call(run) == success('{"id":1}')
 
@@ -124,9 +134,7 @@ def test_hints_at_what_does_not_exist_are_left_out(run, declare):
 def test_a_hint_at_a_tool_without_actions_is_kept(run, declare):
     hint = Hint(tool="help", action="index", description="Look around")
     declare(lambda data, ctx: Reply({}, hint_context={}), hints=lambda self, action, context: [hint])
-    assert call(run) == success(
-        '{"hints":[{"tool":"help","action":"index","description":"Look around"}]}'
-    )
+    assert call(run) == success('{"hints":[{"tool":"help","action":"index","description":"Look around"}]}')
 
 
 def test_an_error_is_the_text_of_handle_error(run, declare):
@@ -162,7 +170,9 @@ def test_an_error_without_hint_context_carries_no_context(run, declare):
 
 
 def test_the_context_of_the_moment_goes_out_with_every_success(run, declare):
-    declare(lambda data, ctx: {"id": 1}, action_context=lambda self, action, ctx: {"action": action, "open": 3})
+    declare(
+        lambda data, ctx: {"id": 1}, action_context=lambda self, action, ctx: {"action": action, "open": 3}
+    )
     assert call(run) == success('{"id":1,"context":{"action":"do","open":3}}')
 
 
@@ -342,7 +352,12 @@ async def _late():
             "OffContract",
             "handle_error must return a string, not NoneType.",
         ),
-        (lambda data, ctx: _late(), {}, "OffContract", "The handler returned an awaitable; write it as async def."),
+        (
+            lambda data, ctx: _late(),
+            {},
+            "OffContract",
+            "The handler returned an awaitable; write it as async def.",
+        ),
         (
             lambda data, ctx: {"a": [object]},
             {},
@@ -419,7 +434,9 @@ def test_a_fault_is_announced_and_no_stop_follows(run, declare, heard):
         (lambda data, ctx: {}, {"action": "zzz"}, True, "dispatch", 0),
     ],
 )
-def test_a_call_is_announced_at_its_start_and_its_end(run, declare, heard, answer, arguments, is_error, kind, attempts):
+def test_a_call_is_announced_at_its_start_and_its_end(
+    run, declare, heard, answer, arguments, is_error, kind, attempts
+):
     declare(answer)
     run("tool", arguments)
     called = {"server": "default", "tool": "tool", "action": arguments["action"], "request_id": 1}

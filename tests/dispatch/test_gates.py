@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from django_mcp import Tool, action, testing
+from django_mcp import Tool, testing
 
 ITEM = {
     "type": "object",
@@ -33,7 +33,11 @@ CREATE = {
 }
 IDENTIFY = {
     "description": "Identify an order",
-    "properties": {"id": {"type": ["integer", "null"]}, "name": {"type": "string"}, "color": {"type": "string"}},
+    "properties": {
+        "id": {"type": ["integer", "null"]},
+        "name": {"type": "string"},
+        "color": {"type": "string"},
+    },
     "required_one_of": [["id"], ["name", "color"]],
     "defaults": {"id": 3},
 }
@@ -305,7 +309,8 @@ def test_a_wrong_value_is_refused_with_its_path_and_the_problem(refused, tool):
 
 
 @pytest.mark.parametrize(
-    "data", [{"name": 1}, {"name": None}, {"name": "x"}, {"due": "2027-02-30"}, {"count": True}, {"count": "1"}]
+    "data",
+    [{"name": 1}, {"name": None}, {"name": "x"}, {"due": "2027-02-30"}, {"count": True}, {"count": "1"}],
 )
 def test_types_formats_and_bounds_are_enforced(refused, tool, data):
     body = refused(tool, create(**data))
@@ -319,7 +324,9 @@ def test_of_many_wrong_values_ten_are_listed_and_all_are_counted(refused, tool):
 
 
 def test_no_value_that_was_sent_stands_in_a_problem(refused, tool):
-    body = refused(tool, create(name=["s3cret"], due="s3cret", items="s3cret", address={"city": {"s3cret": 1}}))
+    body = refused(
+        tool, create(name=["s3cret"], due="s3cret", items="s3cret", address={"city": {"s3cret": 1}})
+    )
     assert "s3cret" not in json.dumps(body)
 
 

@@ -49,7 +49,10 @@ def found(*tools):
 
 def in_action(schema, name="do", formats=None):
     """The offences of one action, without their common beginning."""
-    return [(id_, message.removeprefix(f"plain: Action {name}: ")) for id_, message in found(plain({name: schema}))]
+    return [
+        (id_, message.removeprefix(f"plain: Action {name}: "))
+        for id_, message in found(plain({name: schema}))
+    ]
 
 
 def in_property(schema):
@@ -125,7 +128,11 @@ def test_an_action_name_is_a_string_of_one_line(name, label, problem):
             [("E035", "the group q names q, which properties does not declare.")],
         ),
         (
-            {"description": "x", "properties": {"a": {}, "b": {}}, "required_one_of": [["a", "b"], ["b", "a"]]},
+            {
+                "description": "x",
+                "properties": {"a": {}, "b": {}},
+                "required_one_of": [["a", "b"], ["b", "a"]],
+            },
             [("E036", "the group a, b is declared twice.")],
         ),
         (
@@ -247,7 +254,12 @@ def test_what_an_action_schema_may_hold(schema):
         ),
         (
             {"const": MappingProxyType({})},
-            [("E053", "properties.p.const is mappingproxy({}), a builtins.mappingproxy, which JSON cannot carry.")],
+            [
+                (
+                    "E053",
+                    "properties.p.const is mappingproxy({}), a builtins.mappingproxy, which JSON cannot carry.",
+                )
+            ],
         ),
         ({"minimum": float("inf")}, [("E054", "properties.p.minimum is inf, which JSON does not have.")]),
         (3, [("E055", "properties.p is 3, where a schema belongs.")]),
@@ -346,7 +358,10 @@ def test_a_schema_is_bounded_in_depth():
     "schema",
     [
         True,
-        {"$ref": "#/properties/p/$defs/node", "$defs": {"node": {"properties": {"next": {"$ref": "#/properties/p"}}}}},
+        {
+            "$ref": "#/properties/p/$defs/node",
+            "$defs": {"node": {"properties": {"next": {"$ref": "#/properties/p"}}}},
+        },
         {"format": "password"},
         {"format": "binary"},
         {"$schema": "https://json-schema.org/draft/2020-12/schema"},
@@ -378,7 +393,9 @@ def test_a_site_adds_formats_of_its_own(settings):
     schema = {"description": "x", "properties": {"a": {"format": "sku"}, "b": {"format": "color"}}}
     assert in_action(schema) == []
     with testing.served(plain({"do": schema})):
-        assert testing.run_tool("plain", {"action": "do", "data": {"a": "ABC", "b": "any"}})["isError"] is False
+        assert (
+            testing.run_tool("plain", {"action": "do", "data": {"a": "ABC", "b": "any"}})["isError"] is False
+        )
         assert testing.run_tool("plain", {"action": "do", "data": {"a": "abc"}})["isError"] is True
 
 
@@ -466,7 +483,12 @@ def test_members_may_be_left_out():
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("Tasks", "tasks"), ("PullRequests", "pull_requests"), ("HTTPServer", "http_server"), ("V2Orders", "v2_orders")],
+    [
+        ("Tasks", "tasks"),
+        ("PullRequests", "pull_requests"),
+        ("HTTPServer", "http_server"),
+        ("V2Orders", "v2_orders"),
+    ],
 )
 def test_the_name_is_the_class_name_in_snake_case(name, expected):
     with testing.served(type(name, (Plain,), {"name": None, "actions": {}})):
@@ -518,7 +540,9 @@ def test_a_name_is_declared_once():
 @pytest.mark.parametrize("declared", [3, print, dict])
 def test_only_tools_are_registered(declared):
     name = getattr(declared, "__qualname__", "3")
-    assert found(declared) == [("E001", f"{name}: @register takes a subclass of Tool or BaseTool, not {declared!r}.")]
+    assert found(declared) == [
+        ("E001", f"{name}: @register takes a subclass of Tool or BaseTool, not {declared!r}.")
+    ]
 
 
 def test_a_tool_declares_its_actions():
@@ -735,14 +759,22 @@ def annotated(**schema):
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
-        ({"type": "array"}, [("E065", 'The root of input_schema must say "type": "object" (MCP server/tools).')]),
+        (
+            {"type": "array"},
+            [("E065", 'The root of input_schema must say "type": "object" (MCP server/tools).')],
+        ),
         (
             annotated(**{"type": "string", "x-mcp-header": ""}),
             [("E066", "input_schema: p has x-mcp-header '', which is no header token without underscores.")],
         ),
         (
             annotated(**{"type": "string", "x-mcp-header": "A_B"}),
-            [("E066", "input_schema: p has x-mcp-header 'A_B', which is no header token without underscores.")],
+            [
+                (
+                    "E066",
+                    "input_schema: p has x-mcp-header 'A_B', which is no header token without underscores.",
+                )
+            ],
         ),
         (
             annotated(**{"type": "number", "x-mcp-header": "A"}),

@@ -145,7 +145,9 @@ def test_descriptions_are_in_the_language_of_the_request():
 
 @pytest.fixture
 def three():
-    with testing.served(tool("a_one", tags={"public"}), tool("a_two", tags=["staff", "public"]), tool("b_three")):
+    with testing.served(
+        tool("a_one", tags={"public"}), tool("a_two", tags=["staff", "public"]), tool("b_three")
+    ):
         yield
 
 
