@@ -40,7 +40,6 @@ class BaseTool:
 
     def run(self, arguments: dict[str, Any], ctx: Context) -> Any:
         """Answer one call. May be `async def`. Returns what a handler returns or raises `ToolError`."""
-        raise NotImplementedError
 
     def hints(self, action: str | None, hint_context: Any) -> Iterable[Hint]:
         """Follow-up calls to suggest next to an answer that carries a hint context."""
@@ -66,4 +65,3 @@ class Tool(BaseTool):
 
     def run_action(self, action: str, data: dict[str, Any], ctx: Context) -> Any:
         """Answer one call of an action declared in `actions`. May be `async def`."""
-        raise NotImplementedError

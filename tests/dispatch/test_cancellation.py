@@ -1,0 +1,58 @@
+"""A request that goes away in the middle leaves nothing half done."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from django.db import connections
+
+from django_mcp import Tool, action, testing
+from django_mcp.dispatch.run import in_thread
+from example_project.tracker.models import Project
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_cancelled_async_handler_is_rolled_back_and_cleans_up(monkeypatch):
+    monkeypatch.setitem(connections.settings["default"], "ATOMIC_REQUESTS", True)
+    begun, cleaned = asyncio.Event(), []
+
+    class Slow(Tool):
+        """Slow."""
+
+        @action(description="Write and wait", properties={})
+        async def wait(self, data, ctx):
+            await Project.objects.acreate(name="p")
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cleaned.append(True)
+
+    with testing.served(Slow):
+        call = asyncio.create_task(testing.arun_tool("slow", {"action": "wait"}))
+        await begun.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    assert cleaned == [True]
+    assert await Project.objects.acount() == 0
+
+
+async def test_a_step_in_the_thread_is_not_abandoned_half_way():
+    entered, leave, done = threading.Event(), threading.Event(), []
+
+    def step():
+        entered.set()
+        assert leave.wait(10)
+        done.append(True)
+
+    waiting = asyncio.create_task(in_thread(step))
+    assert await asyncio.to_thread(entered.wait, 10)
+    waiting.cancel()
+    await asyncio.sleep(0)
+    leave.set()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert done == [True]
