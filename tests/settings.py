@@ -4,6 +4,7 @@ from typing import Any
 
 SECRET_KEY = "tests"
 USE_TZ = True
+TIME_ZONE = "UTC"
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 ROOT_URLCONF = "tests.urls"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

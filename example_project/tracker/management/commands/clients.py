@@ -33,6 +33,9 @@ class Command(BaseCommand):
         name, url = options["name"], options["url"]
         cursor = {"mcpServers": {name: {"url": url}}}
         vs_code = {"servers": {name: {"type": "http", "url": url}}}
-        self.stdout.write(CLAUDE.format(name=name, url=url))
-        self.stdout.write(CURSOR.format(document=json.dumps(cursor, indent=2)))
-        self.stdout.write(VS_CODE.format(document=json.dumps(vs_code, indent=2)))
+        sections = [
+            CLAUDE.format(name=name, url=url),
+            CURSOR.format(document=json.dumps(cursor, indent=2)),
+            VS_CODE.format(document=json.dumps(vs_code, indent=2)),
+        ]
+        self.stdout.write("\n" + "\n".join(sections))
