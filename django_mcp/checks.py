@@ -13,6 +13,7 @@ from django.core import checks
 
 from django_mcp.authoring.reading import location
 from django_mcp.registry.catalog import Finding, findings
+from django_mcp.transports.http import mount
 
 #: Rule to check id and what the rule says.
 RULES: Final[dict[str, tuple[str, str]]] = {
@@ -108,6 +109,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "filter-include-dead": ("E081", "An `INCLUDE` pattern matches some tool."),
     "filter-exclude-dead": ("E082", "An `EXCLUDE` pattern matches some tool."),
     "filter-empty": ("E083", "The filters of a server leave a tool to serve."),
+    "mount-server": ("E084", "A view's `server` is a server of the settings."),
     # Warnings
     "related-unknown": ("W001", "`related` names actions of the tool."),
     "output-schema-closed": (
@@ -115,12 +117,15 @@ RULES: Final[dict[str, tuple[str, str]]] = {
         "A closed `output_schema` declares the `hints` and `context` the tool adds.",
     ),
     "annotations-contradict": ("W003", "`annotations` and the options of the actions say the same."),
+    "mount-slash": ("W004", "The endpoint's prefix does not end in a slash, so both spellings are answered."),
 }
 
 
 def check_mcp(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Every offence of every tool and setting. An exception of an author's own code comes out as itself."""
-    return [_message(finding) for finding in findings()]
+    found = findings()
+    found += [Finding(None, "ROOT_URLCONF", offence) for offence in mount.offences()]
+    return [_message(finding) for finding in found]
 
 
 def _message(finding: Finding) -> checks.CheckMessage:

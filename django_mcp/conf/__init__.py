@@ -29,6 +29,7 @@ __all__ = [
     "Setting",
     "Settings",
     "get",
+    "has_urls",
     "host_allowed",
     "offences",
 ]
@@ -113,6 +114,11 @@ def _build() -> Settings:
         servers={key: ServerSettings(key=key, **values) for key, values in servers.items()},
         **whole,
     )
+
+
+def has_urls() -> bool:
+    """Whether the site has a URLconf at all (ROOT_URLCONF)."""
+    return bool(getattr(django_settings, "ROOT_URLCONF", None))
 
 
 def host_allowed(host: str) -> bool:

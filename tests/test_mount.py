@@ -1,0 +1,61 @@
+"""`manage.py check` looks at how the endpoint is mounted."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import pytest
+from django.urls import include, path
+
+from django_mcp import testing
+from django_mcp.checks import check_mcp
+from django_mcp.transports.http.view import AsyncMCPView, MCPView
+
+
+@pytest.fixture
+def told(settings, monkeypatch):
+    """The checks of a site with these URL patterns and no tools, as (id, message, hint)."""
+
+    def check(*patterns):
+        module = ModuleType("tests.urls_of_one_test")
+        module.urlpatterns = list(patterns)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        settings.ROOT_URLCONF = module.__name__
+        with testing.served():
+            return [(message.id, message.msg, message.hint) for message in check_mcp(None)]
+
+    return check
+
+
+@pytest.mark.parametrize("prefix", ["mcp", "", "api/mcp"])
+@pytest.mark.parametrize("urls", ["django_mcp.urls", "django_mcp.aurls"])
+def test_a_mount_without_a_slash_is_right(told, prefix, urls):
+    assert told(path(prefix, include(urls))) == []
+
+
+@pytest.mark.parametrize("urls", ["django_mcp.urls", "django_mcp.aurls"])
+def test_a_mount_with_a_slash_is_warned_of(told, urls):
+    assert told(path("api/", include([path("mcp/", include(urls))]))) == [
+        (
+            "django_mcp.W004",
+            "The endpoint is mounted at 'mcp/', so the address without the slash is not answered.",
+            f'Write path("mcp", include("{urls}")): it answers with and without.',
+        )
+    ]
+
+
+def test_a_view_serves_a_server_of_the_settings(told, settings):
+    settings.DJANGO_MCP = {"SERVERS": {"staff": {}}}
+    assert told(path("a", MCPView.as_view()), path("b", AsyncMCPView.as_view(server="staff"))) == []
+    [offence] = told(path("c", MCPView.as_view(server="stuff")), path("d", lambda request: None))
+    assert offence[:2] == (
+        "django_mcp.E084",
+        "A view serves 'stuff', which is no server of DJANGO_MCP[\"SERVERS\"].",
+    )
+
+
+def test_a_site_without_urls_is_not_looked_at(settings):
+    settings.ROOT_URLCONF = None
+    with testing.served():
+        assert check_mcp(None) == []
