@@ -54,18 +54,14 @@ class ServerSettings:
     legacy_versions: tuple[str, ...]
     lenient_version_header: bool
     wire_checks: tuple[str, ...] | None
-    confirm_destructive: bool
     tags: tuple[str, ...] | None
     include: tuple[str, ...] | None
     exclude: tuple[str, ...] | None
-    axes: Mapping[str, Mapping[str, str]]
-    call_timeout: float | None
     cache_ttl_ms: int
     cache_scope: Literal["private", "public"]
     max_body_bytes: int
     max_json_values: int
     state_max_age_s: int
-    stream_keepalive_s: float
     inline_refs: bool
 
 
@@ -74,10 +70,8 @@ class Settings:
     """What the whole site is configured to be. `expose_faults` is on with `DEBUG` too."""
 
     servers: Mapping[str, ServerSettings]
-    policies: Mapping[str, Mapping[str, Any]]
     classifier: str | None
     formats: Mapping[str, Callable[[str], bool] | None]
-    tasks: Mapping[str, Any]
     cache: str
     expose_faults: bool
     log_signals: bool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -200,13 +199,6 @@ def matching(text: str, pattern: str) -> Kind:
 BOOLEAN = Scalar("True or False", lambda value: isinstance(value, bool))
 STRING = Scalar("a string that is not blank", lambda value: isinstance(value, str) and bool(value.strip()))
 CALLABLE = Scalar("a callable", callable)
-ANYTHING = Scalar("anything", lambda value: True)
-SECONDS = Scalar(
-    "a positive number of seconds",
-    lambda value: (
-        isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 and math.isfinite(value)
-    ),
-)
 URL = matching("an absolute http or https URL without a fragment", r"https?://[^\s/#?]+[^\s#]*")
 ORIGIN = matching(
     "an origin such as 'https://app.example.com', 'null' or '*'", r"\*|null|\w[\w+.-]*://[^\s/#?]+"

@@ -7,12 +7,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from django_mcp.conf.kinds import (
-    ANYTHING,
     BOOLEAN,
     CALLABLE,
     ORIGIN,
     PARAMETER,
-    SECONDS,
     STRING,
     STRINGS,
     TOKEN,
@@ -32,10 +30,6 @@ LEGACY_VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26")
 
 _NOTHING: Final = MappingProxyType[str, Any]({})
 
-TASKS_DEFAULT: Final = MappingProxyType[str, Any](
-    {"STORE": None, "RUNNER": None, "RETENTION_S": 300, "BACKEND": "default", "POLL_INTERVAL_MS": 1000}
-)
-
 _ICON = Table(
     {
         "src": STRING,
@@ -47,19 +41,6 @@ _ICON = Table(
 )
 _SERVER_INFO = Table(
     {"title": STRING, "description": STRING, "website_url": URL, "icons": Items(_ICON, "a list of icons")}
-)
-_AXIS = Table(
-    {"axis": DottedPath("an Axis", lambda found: True), "binder": DottedPath("a callable")},
-    required=("axis", "binder"),
-)
-_TASKS = Table(
-    {
-        "STORE": Optional(DottedPath("a store class")),
-        "RUNNER": Optional(DottedPath("a runner class")),
-        "RETENTION_S": integer(1),
-        "BACKEND": STRING,
-        "POLL_INTERVAL_MS": integer(1),
-    }
 )
 _PROTECTED_RESOURCE = Table(
     {
@@ -157,12 +138,6 @@ _PER_SERVER = (
         None,
         "The checks a POST passes, in order: dotted paths of `WireCheck` classes. None: this package's.",
     ),
-    Setting(
-        "CONFIRM_DESTRUCTIVE",
-        BOOLEAN,
-        False,
-        "Whether the user is asked before a destructive tool or action runs.",
-    ),
     Setting("TAGS", Optional(STRINGS), None, "Serve only tools with one of these tags. None: all."),
     Setting(
         "INCLUDE",
@@ -171,15 +146,6 @@ _PER_SERVER = (
         "Serve only tools whose name matches one of these patterns. None: all.",
     ),
     Setting("EXCLUDE", Optional(STRINGS), None, "Leave out tools whose name matches one of these patterns."),
-    Setting(
-        "AXES",
-        Keyed(STRING, _AXIS, "a mapping of axis names to a mapping with the keys axis and binder"),
-        _NOTHING,
-        "Values bound for the length of a call: name to the dotted paths of the `axis` and of its `binder`.",
-    ),
-    Setting(
-        "CALL_TIMEOUT", Optional(SECONDS), None, "Seconds an asynchronous handler may take. None: no limit."
-    ),
     Setting(
         "CACHE_TTL_MS",
         integer(0),
@@ -200,7 +166,6 @@ _PER_SERVER = (
         600,
         "Seconds a user has to answer: the age up to which `requestState` is accepted.",
     ),
-    Setting("STREAM_KEEPALIVE_S", SECONDS, 15, "Seconds of silence after which a stream sends a comment."),
     Setting(
         "INLINE_REFS",
         BOOLEAN,
@@ -210,17 +175,6 @@ _PER_SERVER = (
 )
 
 _GLOBAL = (
-    Setting(
-        "POLICIES",
-        Keyed(
-            STRING,
-            Keyed(STRING, ANYTHING, "a mapping of policy names"),
-            "a mapping of tool name patterns to policies",
-        ),
-        _NOTHING,
-        "Policies by tool name pattern, over those the tools declare.",
-        per_server=False,
-    ),
     Setting(
         "CLASSIFIER",
         Optional(DottedPath("a callable")),
@@ -236,13 +190,10 @@ _GLOBAL = (
         per_server=False,
     ),
     Setting(
-        "TASKS", _TASKS, TASKS_DEFAULT, "Background calls: where they are stored and run.", per_server=False
-    ),
-    Setting(
         "CACHE",
         STRING,
         "default",
-        "Alias in `CACHES` of the cache that policies, breakers and confirmations use.",
+        "Alias in `CACHES` of the cache that remembers answers which hold only once.",
         per_server=False,
     ),
     Setting(

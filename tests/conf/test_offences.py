@@ -55,7 +55,7 @@ def test_every_offence_is_found_at_once(settings: Any) -> None:
         "NAME": "",
         "MAX_BODY_SIZE": 3,
         "CACHE_SCOPE": "shared",
-        "SERVERS": {"a": {"TAG": ["x"], "POLICIES": {}, "CACHE_TTL_MS": -1}},
+        "SERVERS": {"a": {"TAG": ["x"], "FORMATS": {}, "CACHE_TTL_MS": -1}},
     }
     assert offences(settings, raw) == [
         (
@@ -85,7 +85,7 @@ def test_every_offence_is_found_at_once(settings: Any) -> None:
         (
             "setting-misplaced",
             "SERVERS",
-            'DJANGO_MCP["SERVERS"]["a"] has the key POLICIES, which has no meaning here.',
+            'DJANGO_MCP["SERVERS"]["a"] has the key FORMATS, which has no meaning here.',
             f"Move it to {TOP}.",
         ),
         (
@@ -137,17 +137,10 @@ URL = "an absolute http or https URL without a fragment"
         ("WIRE_CHECKS", ["x"], "[0]", "'x'", "a dotted path"),
         ("TAGS", "public", "", "'public'", "a list, tuple or set of strings, or None"),
         ("EXCLUDE", [3], "[0]", "3", "a string that is not blank"),
-        ("AXES", {"tenant": 3}, '["tenant"]', "3", "a mapping with the keys axis, binder"),
-        ("CALL_TIMEOUT", 0, "", "0", "a positive number of seconds, or None"),
-        ("CALL_TIMEOUT", float("inf"), "", "inf", "a positive number of seconds, or None"),
-        ("CALL_TIMEOUT", True, "", "True", "a positive number of seconds, or None"),
         ("MAX_BODY_BYTES", True, "", "True", "an integer of at least 1"),
         ("MAX_JSON_VALUES", 0, "", "0", "an integer of at least 1"),
         ("STATE_MAX_AGE_S", 1.5, "", "1.5", "an integer of at least 1"),
-        ("STREAM_KEEPALIVE_S", None, "", "None", "a positive number of seconds"),
-        ("POLICIES", {"*": 3}, '["*"]', "3", "a mapping of policy names"),
         ("FORMATS", {"isbn": 3}, '["isbn"]', "3", "a callable, or None"),
-        ("TASKS", {"RETENTION_S": -1}, '["RETENTION_S"]', "-1", "an integer of at least 1"),
         ("SERVERS", {"a": 3}, '["a"]', "3", None),
     ],
 )
@@ -263,13 +256,6 @@ def test_authentication_is_a_function_a_class_or_an_instance(settings: Any, path
             f"{__name__}.number",
             None,
             "a WireCheck class",
-        ),
-        (
-            {"AXES": {"tenant": {"axis": f"{__name__}.number", "binder": "no.such.Thing"}}},
-            '["AXES"]["tenant"]["binder"]',
-            "no.such.Thing",
-            "cannot be imported (No module named 'no')",
-            "a callable",
         ),
         (
             {"SERVERS": {"a": {"AUTH": "no.such.Thing"}}},

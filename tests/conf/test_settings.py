@@ -35,21 +35,16 @@ DEFAULT_SERVER = {
     "legacy_versions": ("2025-11-25", "2025-06-18", "2025-03-26"),
     "lenient_version_header": True,
     "wire_checks": None,
-    "confirm_destructive": False,
     "tags": None,
     "include": None,
     "exclude": None,
-    "axes": {},
-    "call_timeout": None,
     "cache_ttl_ms": 300_000,
     "cache_scope": "private",
     "max_body_bytes": 4_194_304,
     "max_json_values": 100_000,
     "state_max_age_s": 600,
-    "stream_keepalive_s": 15,
     "inline_refs": False,
 }
-TASKS = {"STORE": None, "RUNNER": None, "RETENTION_S": 300, "BACKEND": "default", "POLL_INTERVAL_MS": 1000}
 
 
 def test_a_site_without_settings_has_the_defaults(settings: Any) -> None:
@@ -57,10 +52,8 @@ def test_a_site_without_settings_has_the_defaults(settings: Any) -> None:
     site = conf.get()
     assert as_plain(site) | {"servers": None} == {
         "servers": None,
-        "policies": {},
         "classifier": None,
         "formats": {},
-        "tasks": TASKS,
         "cache": "default",
         "expose_faults": False,
         "log_signals": True,
@@ -124,11 +117,6 @@ def test_an_unknown_server_is_a_configuration_error_that_names_the_known_ones(se
         "SERVERS",
         "There is no server 'stuff' in DJANGO_MCP[\"SERVERS\"]; there are default, staff.",
     )
-
-
-def test_task_settings_keep_the_defaults_they_do_not_name(settings: Any) -> None:
-    settings.DJANGO_MCP = {"TASKS": {"RETENTION_S": 60}}
-    assert plain(conf.get().tasks) == TASKS | {"RETENTION_S": 60}
 
 
 @pytest.mark.parametrize(
