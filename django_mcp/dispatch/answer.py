@@ -13,8 +13,10 @@ from django_mcp.authoring.elicitation import InputRequired
 from django_mcp.authoring.errors import ErrorKind, ToolError
 from django_mcp.authoring.hint import Hint
 from django_mcp.authoring.reply import OMITTED, Reply
+from django_mcp.dispatch.classify import Verdict, classify
 from django_mcp.encoding import codec
 from django_mcp.encoding.normalise import normalise
+from django_mcp.schema import bound
 
 if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
@@ -59,17 +61,24 @@ def refusal(body: Mapping[str, Any]) -> CallResult:
     return _error(codec.text(normalise(body)), "dispatch", code="invalid_arguments", retryable=True)
 
 
-def fault(body: Mapping[str, Any]) -> CallResult:
+def fault(body: Mapping[str, Any], raised: BaseException) -> CallResult:
     """The answer to a failure that is the server's, not the caller's."""
-    return _error(codec.text(body), "tool", code="error", retryable=False)
+    kind = classify(raised)
+    return _error(codec.text(body), "tool", code=kind or "error", retryable=kind == "transient")
 
 
-def _error(text: str, kind: ErrorKind, *, code: str, retryable: bool) -> CallResult:
+def failure(raised: BaseException, found: Verdict) -> CallResult:
+    """The answer to an exception of the taxonomy: its message, then what to do."""
+    text = "\n".join(filter(None, (str(raised), found.hint)))
+    return _error(text, "tool", code=found.code, retryable=found.retryable, **found.meta)
+
+
+def _error(text: str, kind: ErrorKind, *, code: str, retryable: bool, **meta: Any) -> CallResult:
     return CallResult(
-        [{"type": "text", "text": text}],
+        [{"type": "text", "text": bound.sendable(text)}],
         is_error=True,
         error_kind=kind,
-        meta={ERROR: code, RETRYABLE: retryable},
+        meta={ERROR: code, RETRYABLE: retryable, **meta},
     )
 
 

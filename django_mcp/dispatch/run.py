@@ -21,6 +21,7 @@ from django_mcp.authoring.elicitation import InputRequired, Interruption
 from django_mcp.authoring.errors import ToolError
 from django_mcp.dispatch import answer, gates
 from django_mcp.dispatch.answer import CallResult
+from django_mcp.dispatch.classify import verdict
 from django_mcp.schema import bound
 
 if TYPE_CHECKING:
@@ -150,6 +151,9 @@ class Run:
             return self._stop(CallResult([], input_required=interruption))
         if interruption is not None:
             raise interruption
+        found = verdict(raised)
+        if found is not None:
+            return self._stop(answer.failure(raised, found))
         if isinstance(raised, (Exception, SystemExit)):
             return self._fault(raised)
         raise raised
@@ -204,7 +208,7 @@ class Run:
             crash_reason=raised,
             reference=reference,
         )
-        return answer.fault(body)
+        return answer.fault(body, raised)
 
     def _stop(self, result: CallResult) -> CallResult:
         self._signal(

@@ -30,7 +30,11 @@ def _cut(text: str) -> str:
     size = len(text)
     if size > LIMIT:
         text = f"{text[:LIMIT]}{_ELLIPSIS} ({size} characters)"
-    # A lone surrogate, as in an undecodable file name, could not be sent or logged.
+    return sendable(text)
+
+
+def sendable(text: str) -> str:
+    """The text without lone surrogates, as of an undecodable file name: they could not be encoded."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

@@ -28,7 +28,8 @@ def _judge(resolver: URLResolver) -> Iterator[Offence]:
         if urlconf in _URLCONFS and prefix.endswith("/"):
             yield Offence(
                 rule="mount-slash",
-                message=f"The endpoint is mounted at {prefix!r}, so the address without the slash is not answered.",
+                message=f"The endpoint is mounted at {prefix!r}, so the address without the slash "
+                "is not answered.",
                 fix=f'Write path("{prefix.rstrip("/")}", include("{urlconf}")): it answers with and without.',
                 callback="ROOT_URLCONF",
                 warning=True,
