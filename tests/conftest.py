@@ -4,6 +4,10 @@ import hypothesis
 from asgiref.sync import SyncToAsync
 from django.db import connections
 
+from tests.wire import wire
+
+__all__ = ["wire"]
+
 # How long an example takes says something about the machine, not about the product.
 hypothesis.settings.register_profile("django_mcp", deadline=None)
 hypothesis.settings.load_profile("django_mcp")
