@@ -118,6 +118,21 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     ),
     "annotations-contradict": ("W003", "`annotations` and the options of the actions say the same."),
     "mount-slash": ("W004", "The endpoint's prefix does not end in a slash, so both spellings are answered."),
+    # Warnings on what widely used clients refuse
+    "portable-name": (
+        "W010",
+        "A tool name has at most 64 characters and no dot, as the model providers want it.",
+    ),
+    "portable-description": ("W011", "A tool description has at most 1024 characters."),
+    "portable-root-composition": (
+        "W012",
+        "The root of a published input schema has no `allOf`, `anyOf`, `oneOf`, `not` or `if`.",
+    ),
+    "portable-properties": ("W013", "The root of a published input schema has `properties`."),
+    "portable-ref": ("W014", "A published schema has no `$ref` and no `$defs`."),
+    "portable-type-list": ("W015", "A published schema names one type, not a list of types."),
+    "portable-boolean": ("W016", "A published schema holds no schema that is just `true` or `false`."),
+    "portable-output-root": ("W017", "The root of a published output schema is an object."),
 }
 
 

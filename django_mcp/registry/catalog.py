@@ -15,14 +15,28 @@ from django_mcp.authoring.errors import ConfigurationError
 from django_mcp.registry import filters
 from django_mcp.registry.build import Built, build
 from django_mcp.registry.registration import ActionEntry, Registration
-from django_mcp.schema import publish
+from django_mcp.schema import portable, publish
 from django_mcp.schema.formats import Formats
+from django_mcp.schema.inline import inlined
 from django_mcp.schema.offence import Offence
 
 if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
 
 logger = logging.getLogger("django_mcp")
+
+
+class Published:
+    """The schemas of a tool as one server publishes them; what is enforced stays the same."""
+
+    __slots__ = ("input_schema", "output_schema")
+
+    def __init__(self, registration: Registration, *, inline_refs: bool) -> None:
+        self.input_schema = registration.input_schema
+        self.output_schema = registration.output_schema
+        if inline_refs:
+            self.input_schema = self.input_schema and inlined(self.input_schema)
+            self.output_schema = self.output_schema and inlined(self.output_schema)
 
 
 class View:
@@ -61,11 +75,12 @@ class View:
         if registration.title is not None:
             definition["title"] = registration.title
         definition["description"] = registration.description
-        definition["inputSchema"] = registration.input_schema or publish.input_schema(
+        published = self._catalog.published[registration.name]
+        definition["inputSchema"] = published.input_schema or publish.input_schema(
             {name: entry.rendered for name, entry in self.actions(registration).items()}
         )
-        if registration.output_schema is not None:
-            definition["outputSchema"] = registration.output_schema
+        if published.output_schema is not None:
+            definition["outputSchema"] = published.output_schema
         if registration.annotations is not None:
             definition["annotations"] = registration.annotations
         if registration.icons:
@@ -93,9 +108,13 @@ class View:
 class Catalog:
     """The tools of one server, in listing order."""
 
-    def __init__(self, server: str, registrations: Iterable[Registration]) -> None:
+    def __init__(self, server: str, registrations: Iterable[Registration], *, inline_refs: bool) -> None:
         self.server = server
         self.registrations = tuple(registrations)
+        self.published = {
+            registration.name: Published(registration, inline_refs=inline_refs)
+            for registration in self.registrations
+        }
         self.by_name = {registration.name: registration for registration in self.registrations}
         self.permissions = tuple(
             permission
@@ -153,6 +172,7 @@ class _State:
         ]
         found += _name_findings(self.builtins, self.built)
         found += [Finding(None, "DJANGO_MCP", offence) for offence in conf.offences()]
+        found += self._portable_findings()
         registrations = self._registrations()
         if len(registrations) < len(self.built):
             return found  # what a filter names may be a tool that is refused for now
@@ -161,6 +181,21 @@ class _State:
                 found.append(Finding(None, "DJANGO_MCP", offence))
         return found
 
+    def _portable_findings(self) -> Iterable[Finding]:
+        """Warnings on what is published; a reference that every server inlines is none."""
+        inline = all(server.inline_refs for server in self.settings.servers.values())
+        for built in self.built:
+            registration = built.registration
+            if registration is not None:
+                published = Published(registration, inline_refs=inline)
+                for offence in portable.offences(
+                    registration.name,
+                    str(registration.description),
+                    published.input_schema,
+                    published.output_schema,
+                ):
+                    yield Finding(built.declared, built.label, offence)
+
     def catalog(self, server: str) -> Catalog | ConfigurationError:
         for finding in self.findings():
             if not finding.offence.warning:
@@ -168,7 +203,7 @@ class _State:
                 return ConfigurationError(finding.label, finding.offence.callback, finding.message)
         selected = filters.select(self._registrations(), self.settings.server(server))
         selected += [built.registration for built in self.builtins if built.registration is not None]
-        return Catalog(server, selected)
+        return Catalog(server, selected, inline_refs=self.settings.server(server).inline_refs)
 
     def _registrations(self) -> list[Registration]:
         return [built.registration for built in self.built if built.registration is not None]

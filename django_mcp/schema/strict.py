@@ -22,7 +22,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 MAX_DEPTH: Final = 100
 
 #: Keywords whose value is a schema, a list of schemas, a map of schemas.
-_SCHEMA_KEYWORDS = frozenset(
+SCHEMA_KEYWORDS = frozenset(
     {
         "additionalProperties",
         "contains",
@@ -37,8 +37,8 @@ _SCHEMA_KEYWORDS = frozenset(
         "unevaluatedProperties",
     }
 )
-_LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_MAP_KEYWORDS = frozenset({"$defs", "dependentSchemas", "patternProperties", "properties"})
+LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+MAP_KEYWORDS = frozenset({"$defs", "dependentSchemas", "patternProperties", "properties"})
 _COMPOSITION = ("allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas")
 
 
@@ -111,6 +111,16 @@ def _walk(top: _Place, formats: Formats) -> Iterator[Fault]:
         pending += reversed(list(_inside(place)))
 
 
+def subschemas(schema: Any) -> Iterator[tuple[str, Any]]:
+    """Every schema in a schema, itself first, each with its path."""
+    pending = [_Place(schema, paths.ROOT, True, ())]
+    while pending:
+        place = pending.pop()
+        if place.is_schema and type(place.value) in (dict, bool):
+            yield place.path, place.value
+        pending += reversed(list(_inside(place)))
+
+
 def _inside(place: _Place) -> Iterator[_Place]:
     around = (*place.around, id(place.value))
     if type(place.value) is list:
@@ -121,8 +131,8 @@ def _inside(place: _Place) -> Iterator[_Place]:
             if not isinstance(key, str):
                 continue
             path = paths.join(place.path, key)
-            if not place.is_schema or key not in _MAP_KEYWORDS or type(value) is not dict:
-                is_schema = place.is_schema and key in _SCHEMA_KEYWORDS | _LIST_KEYWORDS
+            if not place.is_schema or key not in MAP_KEYWORDS or type(value) is not dict:
+                is_schema = place.is_schema and key in SCHEMA_KEYWORDS | LIST_KEYWORDS
                 yield _Place(value, path, is_schema, around)
                 continue
             yield from _map_faultless(value, path, around)
@@ -160,7 +170,7 @@ def _dict_faults(place: _Place, root: Any, formats: Formats) -> Iterator[Fault]:
     if not place.is_schema:
         return
     schema, path = place.value, place.path
-    for keyword in _MAP_KEYWORDS & schema.keys():
+    for keyword in MAP_KEYWORDS & schema.keys():
         inner = paths.join(path, keyword)
         if type(schema[keyword]) is not dict:
             problem = f"is {bound.render(schema[keyword])}, not a dict of schemas"

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django_mcp.schema import pointers
+from django_mcp.schema.strict import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, subschemas
+
+
+def inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with every local `$ref` replaced by what it names, and without `$defs` nobody refers to.
+
+    Keywords beside a `$ref` win over the same ones of its target. A recursive reference stays, with its
+    `$defs`.
+    """
+    written: dict[str, Any] = _inline(schema, schema, ())
+    if not _refers(written):
+        written.pop("$defs", None)
+    return written
+
+
+def _inline(schema: Any, root: dict[str, Any], within: tuple[str, ...]) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    written: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in MAP_KEYWORDS:
+            written[keyword] = {name: _inline(inner, root, within) for name, inner in value.items()}
+        elif keyword in LIST_KEYWORDS:
+            written[keyword] = [_inline(inner, root, within) for inner in value]
+        else:
+            written[keyword] = _inline(value, root, within) if keyword in SCHEMA_KEYWORDS else value
+    reference = schema.get("$ref")
+    target = pointers.resolve(reference, root)
+    if isinstance(target, dict) and reference not in within:
+        inner = _inline(target, root, (*within, str(reference)))
+        if not _refers(inner):
+            del written["$ref"]
+            return {**inner, **written}
+    return written
+
+
+def _refers(schema: dict[str, Any]) -> bool:
+    return any(isinstance(inner, dict) and "$ref" in inner for _, inner in subschemas(schema))
