@@ -7,7 +7,7 @@ new_enough() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 }
 
-if [ ! -x "$1/bin/python" ]; then
+if ! "$1/bin/python" -m pip --version >/dev/null 2>&1; then
     for python in "${PYTHON:-python3}" python3.14 python3.13 python3.12 python3.11; do
         if new_enough "$python"; then
             break
