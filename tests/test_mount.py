@@ -55,6 +55,15 @@ def test_a_view_serves_a_server_of_the_settings(told, settings):
     )
 
 
+def test_a_server_named_by_the_pattern_is_looked_up_too(told, settings):
+    settings.DJANGO_MCP = {"SERVERS": {"staff": {}}}
+    assert told(path("staff", include("django_mcp.urls"), {"server": "staff"})) == []
+    assert [id_ for id_, *_ in told(path("stuff", include("django_mcp.urls"), {"server": "stuff"}))] == [
+        "django_mcp.E084"
+    ]
+    assert [id_ for id_, *_ in told(path("c", MCPView.as_view(), {"server": "stuff"}))] == ["django_mcp.E084"]
+
+
 def test_a_site_without_urls_is_not_looked_at(settings):
     settings.ROOT_URLCONF = None
     with testing.served():

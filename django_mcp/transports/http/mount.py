@@ -16,13 +16,15 @@ _URLCONFS = ("django_mcp.urls", "django_mcp.aurls")
 def offences() -> Iterator[Offence]:
     """Mounts that some clients cannot reach, and views of servers that do not exist."""
     if conf.has_urls():
-        yield from _judge(get_resolver())
+        yield from _judge(get_resolver(), None)
 
 
-def _judge(resolver: URLResolver) -> Iterator[Offence]:
+def _judge(resolver: URLResolver, server: str | None) -> Iterator[Offence]:
+    """`server` is the one a URL pattern further out names for all below it."""
+    server = resolver.default_kwargs.get("server", server)
     for entry in resolver.url_patterns:
         if isinstance(entry, URLPattern):
-            yield from _view_offences(entry)
+            yield from _view_offences(entry, server)
             continue
         prefix, urlconf = str(entry.pattern), getattr(entry.urlconf_module, "__name__", "")
         if urlconf in _URLCONFS and prefix.endswith("/"):
@@ -34,14 +36,15 @@ def _judge(resolver: URLResolver) -> Iterator[Offence]:
                 callback="ROOT_URLCONF",
                 warning=True,
             )
-        yield from _judge(entry)
+        yield from _judge(entry, server)
 
 
-def _view_offences(entry: URLPattern) -> Iterator[Offence]:
+def _view_offences(entry: URLPattern, server: str | None) -> Iterator[Offence]:
     view = getattr(entry.callback, "view_class", None)
     if view is None or not issubclass(view, MCPView):
         return
-    server = getattr(entry.callback, "view_initkwargs", {}).get("server", view.server)
+    initkwargs = getattr(entry.callback, "view_initkwargs", {})
+    server = entry.default_args.get("server", server) or initkwargs.get("server", view.server)
     servers = conf.get().servers
     if server not in servers:
         yield Offence(
