@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from django_mcp.auth.contract import AuthenticationFailed
 from django_mcp.authoring.context import Context
 from django_mcp.authoring.declare import action, register
 from django_mcp.authoring.errors import ConfigurationError, ToolError
 from django_mcp.authoring.hint import Hint
 from django_mcp.authoring.reply import Reply
 from django_mcp.authoring.tool import BaseTool, Tool
+from django_mcp.server import get_server
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AuthenticationFailed",
     "BaseTool",
     "ConfigurationError",
     "Context",
@@ -20,5 +23,6 @@ __all__ = [
     "Tool",
     "ToolError",
     "action",
+    "get_server",
     "register",
 ]

@@ -101,11 +101,12 @@ EVENTS: Final = (
     Event(
         "request_rejected",
         request_rejected,
-        "the class of the check",
-        "A request was refused before it reached a method.",
+        "the class of the check; `MCPView` for another verb or path, `Server` for a method",
+        "A request was refused: by a wire check, or by a method with a JSON-RPC error.",
         {
             **_REQUEST,
-            "check": "Name of the check that refused.",
+            "check": "Name of the check that refused; `view` for another verb or path, `dispatch` for a "
+            "method.",
             "reason": "A machine word for why.",
             "status": "The HTTP status of the answer.",
             "code": "The JSON-RPC error code of the answer, or None.",

@@ -5,10 +5,9 @@ import logging
 import pytest
 from asgiref.sync import async_to_sync
 
-from django_mcp import BaseTool, ConfigurationError, Context, testing
+from django_mcp import BaseTool, ConfigurationError, Context, get_server, testing
 from django_mcp.dispatch.help import Help
 from django_mcp.protocol import jsonrpc, versions
-from django_mcp.server import get_server
 from tests.wire import META, Echo, request, text
 
 MISCONFIGURED = "The server is misconfigured; its log says how."

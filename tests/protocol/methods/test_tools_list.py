@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import translation
 from django.utils.translation import gettext_lazy
 
@@ -155,3 +156,35 @@ def test_the_kept_listings_are_bounded(wire, monkeypatch):
 def test_the_framework_s_own_tool_is_always_there(wire):
     with testing.served():
         assert names(wire.modern("tools/list")) == ["help"]
+
+
+@pytest.mark.django_db
+def test_a_permission_may_query_the_database(wire):
+    with testing.served(Queried):
+        assert names(wire.modern("tools/list")) == ["help"]
+        assert wire.modern("tools/call", {"name": "queried"}).mark.reason == "unknown_tool"
+        User.objects.create(username="ada")
+        assert names(wire.modern("tools/list")) == ["queried", "help"]
+        assert wire.modern("tools/call", {"name": "queried"}).status == 200
+
+
+async def anybody(ctx):
+    return await User.objects.aexists()
+
+
+@pytest.mark.django_db
+def test_an_asynchronous_permission_may_too(wire, monkeypatch):
+    monkeypatch.setattr(Queried, "permission", staticmethod(anybody))
+
+    test_a_permission_may_query_the_database(wire)
+
+
+class Queried(BaseTool):
+    """Seen once there are users; mirrors an argument."""
+
+    name = "queried"
+    input_schema = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}}
+    permission = staticmethod(lambda ctx: User.objects.exists())
+
+    def run(self, arguments, ctx):
+        return {}

@@ -6,8 +6,7 @@ import pytest
 from django.http import HttpResponse
 from django.utils.module_loading import import_string
 
-from django_mcp import BaseTool, signals, testing
-from django_mcp.auth.contract import AuthenticationFailed
+from django_mcp import AuthenticationFailed, BaseTool, signals, testing
 from django_mcp.protocol.jsonrpc import ProtocolError
 from django_mcp.server import Server
 from django_mcp.transports.http.checks import WireCheck, exchange

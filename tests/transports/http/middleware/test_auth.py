@@ -4,8 +4,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils.functional import SimpleLazyObject
 
-from django_mcp import BaseTool, signals, testing
-from django_mcp.auth.contract import AuthenticationFailed
+from django_mcp import AuthenticationFailed, BaseTool, signals, testing
 from tests.wire import ABSENT, implied, refused, request, result, text
 
 HERE = "tests.transports.http.middleware.test_auth"
