@@ -12,7 +12,13 @@ from django_mcp.protocol.jsonrpc import Message
 from django_mcp.schema import bound
 from django_mcp.transports.http.checks import WireCheck, message
 
+_VISIBLE = re.compile(r"[\t -~]*")
 _SENTINEL = re.compile(r"=\?base64\?(.*)\?=")
+
+#: The mirrored headers and their META keys.
+_VERSION = ("MCP-Protocol-Version", "HTTP_MCP_PROTOCOL_VERSION")
+_METHOD = ("Mcp-Method", "HTTP_MCP_METHOD")
+_NAME = ("Mcp-Name", "HTTP_MCP_NAME")
 
 
 class HeaderBinding(WireCheck):
@@ -29,16 +35,17 @@ class HeaderBinding(WireCheck):
         if not sent.is_request:
             return
         if not sent.legacy:
-            self._compare(request, sent, "MCP-Protocol-Version", sent.meta[versions.PROTOCOL_VERSION])
-        self._compare(request, sent, "Mcp-Method", sent.method)
+            self._compare(request, sent, _VERSION, sent.meta[versions.PROTOCOL_VERSION])
+        self._compare(request, sent, _METHOD, sent.method)
         if sent.method == "tools/call":
-            self._compare(request, sent, "Mcp-Name", sent.params.get("name"), decode=True)
+            self._compare(request, sent, _NAME, sent.params.get("name"), decode=True)
 
     @staticmethod
     def _compare(
-        request: HttpRequest, sent: Message, header: str, body: Any, *, decode: bool = False
+        request: HttpRequest, sent: Message, mirrored: tuple[str, str], body: Any, *, decode: bool = False
     ) -> None:
-        value = request.META.get(f"HTTP_{header.upper().replace('-', '_')}")
+        header, key = mirrored
+        value = request.META.get(key)
         if value is None:
             if not sent.legacy:
                 text = f"The header {header} is missing; it must be {bound.render(body)!r}."
@@ -55,7 +62,7 @@ class HeaderBinding(WireCheck):
 def plain(value: str) -> str | None:
     """A header value without surrounding whitespace, or None for characters a header must not hold."""
     text = value.strip(" \t")
-    return text if all(" " <= character <= "~" or character == "\t" for character in text) else None
+    return text if _VISIBLE.fullmatch(text) else None
 
 
 def decoded(value: str) -> str | None:
