@@ -7,6 +7,7 @@ differs.
 from __future__ import annotations
 
 import asyncio
+import copy
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -175,7 +176,8 @@ class Run:
         data = self._sent.get("data", {})
         body = gates.check_data(registration, entry, data)
         if body is None:
-            self.data = {**entry.defaults, **entry.closure.integers(data)}
+            # A copy, so that a handler that changes a default changes it for nobody else.
+            self.data = {**copy.deepcopy(entry.defaults), **entry.closure.integers(data)}
         return body
 
     def _begin(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 from collections.abc import Iterable, Mapping
@@ -239,7 +240,8 @@ def _all_options(reading: Reading) -> Iterable[tuple[str, Mapping[str, Any]]]:
 
 
 def _registration(reading: Reading, formats: Formats) -> Registration:
-    tool, values = reading.tool, reading.values
+    """Everything is copied out of the declaration, so that what was judged is what is served from now on."""
+    tool, values = reading.tool, copy.deepcopy(reading.values)
     actions = {name: _action_entry(name, reading, formats) for name in sorted(reading.actions)}
     output_schema = values["output_schema"]
     input_schema = values.get("input_schema")
@@ -268,7 +270,7 @@ def _registration(reading: Reading, formats: Formats) -> Registration:
 
 
 def _action_entry(name: str, reading: Reading, formats: Formats) -> ActionEntry:
-    schema, options = _split(reading.actions[name])
+    schema, options = copy.deepcopy(_split(reading.actions[name]))
     closure = Closure.of(schema["properties"])
     handler = reading.handlers[name]
     return ActionEntry(

@@ -174,12 +174,27 @@ class _State:
         found += [Finding(None, "DJANGO_MCP", offence) for offence in conf.offences()]
         found += self._portable_findings()
         registrations = self._registrations()
+        found += self._scope_findings(registrations)
         if len(registrations) < len(self.built):
             return found  # what a filter names may be a tool that is refused for now
         for key in self.settings.servers:
             for offence in filters.offences(registrations, self.settings.server(key)):
                 found.append(Finding(None, "DJANGO_MCP", offence))
         return found
+
+    def _scope_findings(self, registrations: list[Registration]) -> Iterable[Finding]:
+        """A list that depends on the caller must not be shared."""
+        for key, server in self.settings.servers.items():
+            guarded = [entry.name for entry in filters.select(registrations, server) if entry.guarded]
+            if guarded and server.cache_scope == "public":
+                offence = Offence(
+                    rule="setting-cache-scope-public",
+                    message=f"Server {key}: CACHE_SCOPE is 'public' while permissions decide who sees "
+                    f"{', '.join(guarded)}.",
+                    fix="Leave CACHE_SCOPE at 'private', or serve public tools from a server of their own.",
+                    callback="CACHE_SCOPE",
+                )
+                yield Finding(None, "DJANGO_MCP", offence)
 
     def _portable_findings(self) -> Iterable[Finding]:
         """Warnings on what is published; a reference that every server inlines is none."""

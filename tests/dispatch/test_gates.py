@@ -348,9 +348,19 @@ def test_defaults_fill_what_was_left_out_and_leave_a_null_alone(body, tool):
     }
 
 
-def test_defaults_are_the_same_for_every_call(body, tool):
-    first = body(tool, create())
-    assert body(tool, create()) == first
+def test_defaults_are_the_same_for_every_call(run):
+    class Careless(Tool):
+        """Changes what it is given."""
+
+        actions = {"do": {"description": "x", "properties": {"labels": {}}, "defaults": {"labels": ["a"]}}}
+
+        def run_action(self, action, data, ctx):
+            data["labels"].append("b")
+            return data["labels"]
+
+    with testing.served(Careless):
+        answers = [run("careless", {"action": "do"})["content"][0]["text"] for _ in range(2)]
+    assert answers == ['["a","b"]', '["a","b"]']
 
 
 @pytest.mark.parametrize("sent", ["x" * 200, "x" * 201, "x" * 100_000])

@@ -669,6 +669,19 @@ def test_members_are_read_once():
             assert catalog("default").registrations[0].title == "read 1"
 
 
+def test_what_is_served_is_what_was_read():
+    schema = {"description": "x", "properties": {"p": {"type": "string"}}, "examples": [{"p": "a"}]}
+    output = {"type": "object"}
+    with testing.served(plain({"do": schema}, output_schema=output)):
+        [tool, _] = catalog("default").registrations
+        schema["properties"]["p"]["type"] = "integer"
+        schema["examples"][0]["p"] = 1
+        output["type"] = "array"
+        rendered = tool.actions["do"].rendered
+    assert (rendered["properties"], rendered["examples"]) == ({"p": {"type": "string"}}, [{"p": "a"}])
+    assert tool.output_schema == {"type": "object"}
+
+
 def test_a_permission_may_be_a_function_of_the_context():
     def only_staff(ctx):
         return ctx.assigns.get("staff", False)

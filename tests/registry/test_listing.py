@@ -194,6 +194,19 @@ def test_a_filter_that_cannot_mean_what_it_says_is_refused(three, settings, filt
         catalog("default")
 
 
+def test_a_list_that_depends_on_the_caller_is_not_shared(settings):
+    settings.DJANGO_MCP = {"SERVERS": {"open": {"CACHE_SCOPE": "public", "EXCLUDE": ["closed"]}}}
+    with testing.served(tool("open"), tool("closed", permission="shop.view")):
+        assert check_mcp(None) == []
+        settings.DJANGO_MCP = {"CACHE_SCOPE": "public"}
+        assert [(message.id, message.msg) for message in check_mcp(None)] == [
+            (
+                "django_mcp.E076",
+                "Server default: CACHE_SCOPE is 'public' while permissions decide who sees closed.",
+            )
+        ]
+
+
 def test_servers_differ_in_what_they_serve(three, settings):
     settings.DJANGO_MCP = {"SERVERS": {"public": {"TAGS": ["public"]}, "rest": {"EXCLUDE": ["a_*"]}}}
     assert names("public") == ["a_one", "a_two", "help"]
