@@ -3,7 +3,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
 
 from django_mcp import AuthenticationFailed, BaseTool, signals, testing
@@ -365,3 +365,17 @@ class Assigned(BaseTool):
 
     def run(self, arguments, ctx):
         return copy.copy(ctx.assigns)
+
+
+def test_neither_headers_nor_user_are_built_unless_a_tool_asks(wire, monkeypatch):
+    def fail(request):
+        raise AssertionError("was built")
+
+    monkeypatch.setattr(HttpRequest, "headers", property(fail))
+    monkeypatch.setattr(HttpRequest, "user", property(fail), raising=False)
+
+    assert wire.modern("tools/call", {"name": "echo"}, headers={"Origin": "http://testserver"}) == result(
+        text("{}")
+    )
+    assert wire.modern("tools/list").status == 200
+    assert wire.modern("server/discover").status == 200
