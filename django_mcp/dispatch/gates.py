@@ -56,7 +56,7 @@ def missing_action(registration: Registration, actions: Mapping[str, ActionEntry
     """Gate 3."""
     return {
         "error": "missing_action",
-        "message": f"{registration.name} needs an action: one of {_names(actions)}.",
+        "message": f"{registration.name} needs an action; its actions are {_names(actions)}.",
         "valid_actions": list(actions),
         "help": pointer(registration.name),
     }
@@ -116,7 +116,7 @@ def _unknown_params(registration: Registration, entry: ActionEntry, data: dict[s
         suggestions |= publish.suggestions([unknown.key], unknown.allowed)
     return {
         "error": "unknown_params",
-        "message": f"{registration.name} {entry.name} does not know {len(found)} of the keys in data.",
+        "message": f"{registration.name} {entry.name} does not know {_keys(len(found))} in data.",
         "unknown": [bound.echo(unknown.path) for unknown in listed],
         "unknown_count": len(found),
         "allowed": {bound.echo(unknown.parent): list(unknown.allowed) for unknown in listed},
@@ -129,7 +129,7 @@ def _invalid_values(registration: Registration, entry: ActionEntry, data: dict[s
     problems, count = entry.gate.problems(data)
     return {
         "error": "invalid_values",
-        "message": f"{registration.name} {entry.name} refuses values at {count} paths in data.",
+        "message": f"{registration.name} {entry.name} refuses {_paths(count)} in data.",
         "invalid": [
             {"path": bound.echo(path), "problems": [bound.echo(text) for text in texts]}
             for path, texts in problems
@@ -153,5 +153,13 @@ def _did_you_mean(sent: Iterable[str], known: Iterable[str]) -> Body:
     return {"did_you_mean": suggestions} if suggestions else {}
 
 
+def _paths(count: int) -> str:
+    return "a value" if count == 1 else f"values at {count} paths"
+
+
+def _keys(count: int) -> str:
+    return "a key" if count == 1 else f"{count} keys"
+
+
 def _names(names: Iterable[str]) -> str:
-    return ", ".join(names)
+    return ", ".join(names) or "none"

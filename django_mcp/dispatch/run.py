@@ -135,7 +135,7 @@ class Run:
             return self.fail(raised)
         try:
             self._transaction.close()
-        except Exception as raised:
+        except (Exception, SystemExit) as raised:
             return self._fault(raised)
         return self._stop(result)
 
@@ -145,7 +145,7 @@ class Run:
             self._transaction.__exit__(type(raised), raised, raised.__traceback__)
             if isinstance(raised, ToolError):
                 return self._stop(answer.error(self._registration, raised, self._ctx, self._view))
-        except Exception as worse:
+        except (Exception, SystemExit) as worse:
             raised = worse
         interruption = _interruption(raised)
         if isinstance(interruption, InputRequired):

@@ -164,6 +164,10 @@ class _State:
         self.built = [build(tool, formats) for tool in declared]
         self.catalogs: dict[str, Catalog | ConfigurationError] = {}
 
+    def holds(self, settings: conf.Settings, declared: tuple[Any, ...]) -> bool:
+        """Whether this was built from these; both are replaced when they change, so identity tells."""
+        return self.settings is settings and self.declared is declared
+
     def findings(self) -> list[Finding]:
         found = [
             Finding(built.declared, built.label, offence)
@@ -251,7 +255,8 @@ def _name_findings(builtins: list[Built], built: list[Built]) -> Iterable[Findin
         yield Finding(entry.declared, entry.label, offence)
 
 
-_lock = threading.Lock()
+#: Reentrant, because judging the settings imports modules of the site, which may ask for a server.
+_lock = threading.RLock()
 _state: _State | None = None
 
 
@@ -260,21 +265,20 @@ def _current() -> _State:
     global _state
     settings, declared = conf.get(), declare.declarations()
     state = _state
-    if state is None or state.settings is not settings or state.declared is not declared:
+    if state is None or not state.holds(settings, declared):
         with _lock:
-            state = _state = _State(settings, declared)
+            state = _state
+            if state is None or not state.holds(settings, declared):
+                state = _state = _State(settings, declared)
     return state
 
 
 def is_built(server: str) -> bool:
     """Whether `catalog` has its answer ready, so that asking runs no code of the site."""
     state = _state
-    return (
-        state is not None
-        and state.settings is conf.get()
-        and state.declared is declare.declarations()
-        and server in state.catalogs
-    )
+    if state is None or not state.holds(conf.get(), declare.declarations()):
+        return False
+    return server in state.catalogs
 
 
 def catalog(server: str) -> Catalog:
@@ -283,7 +287,9 @@ def catalog(server: str) -> Catalog:
     found = state.catalogs.get(server)
     if found is None:
         with _lock:
-            found = state.catalogs.setdefault(server, state.catalog(server))
+            found = state.catalogs.get(server)
+            if found is None:
+                found = state.catalogs[server] = state.catalog(server)
     if isinstance(found, ConfigurationError):
         raise ConfigurationError(found.tool, found.callback, found.message)
     return found

@@ -186,7 +186,7 @@ def test_every_mistyped_argument_is_named(refused, tool):
 def test_a_missing_action_is_answered_with_the_actions(refused, tool, arguments):
     assert refused(tool, arguments) == {
         "error": "missing_action",
-        "message": f"{tool} needs an action: one of both, create, help, identify.",
+        "message": f"{tool} needs an action; its actions are both, create, help, identify.",
         "valid_actions": ["both", "create", "help", "identify"],
         "help": f'help {{tool: "{tool}"}}',
     }
@@ -250,7 +250,7 @@ def test_missing_required_fields_are_told_before_a_missing_group_and_show_the_gr
 def test_an_unknown_key_is_refused_with_the_keys_that_exist(refused, tool):
     assert refused(tool, create(nmae="x")) == {
         "error": "unknown_params",
-        "message": f"{tool} create does not know 1 of the keys in data.",
+        "message": f"{tool} create does not know a key in data.",
         "unknown": ["nmae"],
         "unknown_count": 1,
         "allowed": {"": sorted(CREATE["properties"])},
