@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -142,12 +143,9 @@ def _read_member(reading: Reading, name: str, shape: Shape) -> None:
 
 
 def _docstring(cls: type[BaseTool]) -> str | None:
-    for base in cls.__mro__:
-        if base in (Tool, BaseTool):
-            return None
-        if base.__doc__ is not None:
-            return inspect.cleandoc(base.__doc__)
-    return None
+    own = itertools.takewhile(lambda base: base not in (Tool, BaseTool), cls.__mro__)
+    text = next((base.__doc__ for base in own if base.__doc__ is not None), None)
+    return None if text is None else inspect.cleandoc(text)
 
 
 def _permission(reading: Reading) -> Any:
