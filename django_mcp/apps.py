@@ -14,9 +14,10 @@ class DjangoMcpConfig(AppConfig):
     def ready(self) -> None:
         # `help` declares itself when its module is imported, as an author's tool does.
         from django_mcp import log
-        from django_mcp.checks import check_mcp
+        from django_mcp.checks import check_mcp, check_mcp_deploy
         from django_mcp.dispatch import help as _help  # noqa: F401 (imported for its declaration)
 
         checks.register(check_mcp, "django_mcp")
+        checks.register(check_mcp_deploy, "django_mcp", deploy=True)
         autodiscover_modules("mcp")
         log.connect()

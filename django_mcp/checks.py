@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.apps import AppConfig
 from django.core import checks
 
+from django_mcp import conf
 from django_mcp.authoring.reading import location
 from django_mcp.registry.catalog import Finding, findings
 from django_mcp.transports.http import mount
@@ -118,6 +119,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     ),
     "annotations-contradict": ("W003", "`annotations` and the options of the actions say the same."),
     "mount-slash": ("W004", "The endpoint's prefix does not end in a slash, so both spellings are answered."),
+    "deploy-open": ("W005", "In production, `AUTH` says who may call (`check --deploy`)."),
     # Warnings on what widely used clients refuse
     "portable-name": (
         "W010",
@@ -141,6 +143,11 @@ def check_mcp(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[ch
     found = findings()
     found += [Finding(None, "ROOT_URLCONF", offence) for offence in mount.offences()]
     return [_message(finding) for finding in found]
+
+
+def check_mcp_deploy(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """What `manage.py check --deploy` adds."""
+    return [_message(Finding(None, "DJANGO_MCP", offence)) for offence in conf.deploy_offences()]
 
 
 def _message(finding: Finding) -> checks.CheckMessage:

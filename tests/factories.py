@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import factory
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from example_project.tracker.models import Project, Task
@@ -27,3 +28,10 @@ class TaskFactory(factory.django.DjangoModelFactory[Task]):
 
     project = factory.SubFactory(ProjectFactory)
     title = factory.Sequence("Task {}".format)
+
+
+class UserFactory(factory.django.DjangoModelFactory[User]):
+    class Meta:
+        model = User
+
+    username = factory.Sequence("user{}".format)

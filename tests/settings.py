@@ -10,10 +10,13 @@ ROOT_URLCONF = "tests.urls"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
+    "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    "django.contrib.messages",
     "django.contrib.sessions",
     "django_mcp",
+    "django_mcp.tokens",
     "example_project.tracker",
 ]
 
@@ -22,5 +25,21 @@ DATABASES: dict[str, dict[str, Any]] = {
     "default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"},
     "other": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"},
 }
+
+# For the pages of the admin alone; the tests of those install its middleware, too.
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+STATIC_URL = "/static/"
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from django.core.management import call_command
 
 from django_mcp.checks import RULES
 
@@ -45,3 +48,22 @@ def test_every_rule_an_offence_can_name_has_a_check():
         assert f'"{rule}"' in code or re.sub(r"include|exclude", "{setting.lower()}", rule) in code, rule
     for rule in re.findall(r'rule="([\w-]+)"', code):
         assert rule in RULES
+
+
+def mcp_check(*arguments):
+    out, err = io.StringIO(), io.StringIO()
+    call_command("mcp", "check", *arguments, stdout=out, stderr=err)
+    return out.getvalue() + err.getvalue()
+
+
+def test_the_tools_alone_can_be_checked():
+    assert mcp_check() == "System check identified no issues (0 silenced).\n"
+
+
+def test_a_deployment_that_anybody_may_call_is_warned_of(settings):
+    assert (
+        "?: (django_mcp.W005) Server default: AUTH is not set, so everybody may call its tools."
+        in mcp_check("--deploy")
+    )
+    settings.DJANGO_MCP = {"AUTH": "django_mcp.auth.bearer.BearerTokenAuth"}
+    assert "django_mcp" not in mcp_check("--deploy")

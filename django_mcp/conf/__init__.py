@@ -18,7 +18,7 @@ from django.dispatch import receiver
 from django.http.request import split_domain_port, validate_host
 
 from django_mcp.authoring.errors import ConfigurationError
-from django_mcp.conf.offences import offences
+from django_mcp.conf.offences import deploy_offences, offences
 from django_mcp.conf.reading import declared, read
 from django_mcp.conf.table import LEGACY_VERSIONS, SETTINGS, Setting
 
@@ -28,6 +28,7 @@ __all__ = [
     "ServerSettings",
     "Setting",
     "Settings",
+    "deploy_offences",
     "get",
     "has_urls",
     "host_allowed",

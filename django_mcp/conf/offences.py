@@ -41,6 +41,20 @@ def offences() -> list[Offence]:
     return found
 
 
+def deploy_offences() -> Iterator[Offence]:
+    """What is right for development and questionable in production."""
+    servers, _ = read(declared())
+    for key, server in servers.items():
+        if server["auth"] is None:
+            yield Offence(
+                rule="deploy-open",
+                message=f"Server {key}: AUTH is not set, so everybody may call its tools.",
+                fix="Set AUTH, or silence this check where everybody is meant to.",
+                callback="AUTH",
+                warning=True,
+            )
+
+
 def _key(place: str) -> str:
     """The top-level key a place lies under."""
     key = re.match(r'\["(\w+)"\]', place)
