@@ -1,9 +1,10 @@
-"""Which objects of a schema are closed, and what follows from it for what is published and for what is accepted.
+"""Which objects of a schema are closed, and what follows from it for what is published and for what is
+accepted.
 
 An object schema is closed when it declares `properties` and says nothing about others, or says
 `additionalProperties: false`. Both uses follow the same keywords: `properties`, `patternProperties`,
-`additionalProperties`, `items`, `prefixItems` and local `$ref`. Composition (`anyOf` and its kin) is not followed: it is
-the value gate's.
+`additionalProperties`, `items`, `prefixItems` and local `$ref`. Composition (`anyOf` and its kin) is not
+followed: it is the value gate's.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from django_mcp.schema import paths, pointers
 
 @dataclass(frozen=True, slots=True)
 class UnknownKey:
-    """A key that a closed object does not have: where it is, its bare name, its object and that object's names."""
+    """A key that a closed object does not have: its path, its bare name, its object, that object's names."""
 
     path: str
     key: str
@@ -79,7 +80,7 @@ class _Node:
 
 
 def matcher(pattern: str) -> Any:
-    """A validator of the one question whether a string matches a pattern, as the value gate would answer it."""
+    """A validator of the one question whether a string matches a pattern, as the value gate answers it."""
     return jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=PATTERN_OPTIONS)
 
 
@@ -94,7 +95,7 @@ def is_closed(schema: dict[str, Any]) -> bool:
 
 
 class Closure:
-    """An action's property schemas, closed. Built once; `schema` is the closed root, `properties` its properties."""
+    """An action's property schemas, closed: `schema` is the closed root, `properties` its properties."""
 
     __slots__ = ("_root", "properties", "schema")
 
@@ -113,7 +114,7 @@ class Closure:
             if id(schema) in seen:
                 continue
             seen.add(id(schema))
-            pending += [inner for _, inner in followed(schema, root)]
+            pending += followed(schema, root)
             if is_closed(schema):
                 schema["additionalProperties"] = False
         return cls(root)
@@ -142,7 +143,7 @@ class Closure:
         return sorted(found, key=lambda unknown: unknown.path)
 
     def integers(self, data: Any) -> Any:
-        """The data with whole floats as integers wherever the schema says integer. Copies only what changes."""
+        """The data with whole floats as integers where the schema says integer. Copies only what changes."""
         return _integers(self._root, data) if self._root.leads_to_integer else data
 
 
@@ -194,29 +195,25 @@ def _integers_of_list(node: _Node, value: list[Any]) -> list[Any]:
     return value if all(map(operator.is_, done, value)) else done
 
 
-def followed(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The schemas one step inside of a schema that closure follows, each with the keyword it stands under."""
-    for keyword in ("properties", "patternProperties"):
-        for inner in schema.get(keyword, {}).values():
-            if isinstance(inner, dict):
-                yield keyword, inner
-    for keyword in ("items", "additionalProperties"):
-        inner = schema.get(keyword)
-        if isinstance(inner, dict):
-            yield keyword, inner
-    for inner in schema.get("prefixItems", []):
-        if isinstance(inner, dict):
-            yield "prefixItems", inner
-    target = pointers.resolve(schema.get("$ref"), root)
-    if isinstance(target, dict):
-        yield "$ref", target
+def followed(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The schemas one step inside of a schema, by the keywords that closure follows."""
+    inner = [
+        *schema.get("properties", {}).values(),
+        *schema.get("patternProperties", {}).values(),
+        *schema.get("prefixItems", []),
+        schema.get("additionalProperties"),
+        schema.get("items"),
+        pointers.resolve(schema.get("$ref"), root),
+    ]
+    return (one for one in inner if isinstance(one, dict))
 
 
 def _tree(root: dict[str, Any]) -> _Node:
     """The schema as nodes: one a schema, however often it is referred to."""
     nodes: dict[int, _Node] = {}
+    pending: list[dict[str, Any]] = []
 
-    def node_of(schema: Any) -> _Node | None:
+    def node_of(schema: Any) -> _Node:
         if not isinstance(schema, dict):
             # `true` takes anything and `false` nothing: no keys to know either way.
             return _Node({})
@@ -225,17 +222,14 @@ def _tree(root: dict[str, Any]) -> _Node:
             pending.append(schema)
         return nodes[id(schema)]
 
-    pending: list[dict[str, Any]] = []
     top = node_of(root)
-    assert top is not None
     while pending:
         schema = pending.pop()
         node = nodes[id(schema)]
-        node.properties = {key: node_of(inner) for key, inner in schema.get("properties", {}).items()}  # type: ignore[misc]
-        node.patterns = [
-            (matcher(key), node_of(inner)) for key, inner in schema.get("patternProperties", {}).items()
-        ]  # type: ignore[misc]
-        node.prefix = [node_of(inner) for inner in schema.get("prefixItems", [])]  # type: ignore[misc]
+        node.properties = {key: node_of(inner) for key, inner in schema.get("properties", {}).items()}
+        patterns = schema.get("patternProperties", {})
+        node.patterns = [(matcher(pattern), node_of(inner)) for pattern, inner in patterns.items()]
+        node.prefix = [node_of(inner) for inner in schema.get("prefixItems", [])]
         if isinstance(schema.get("additionalProperties"), dict):
             node.additional = node_of(schema["additionalProperties"])
         if isinstance(schema.get("items"), dict):

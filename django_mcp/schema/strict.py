@@ -1,7 +1,7 @@
 """What a JSON Schema must be before a validator is built of it.
 
-The validator's own build lets several things pass that would fail later or mean something else: unknown formats where no
-value is judged by them, tuples, other dialects. So a walk comes first; it fetches nothing.
+The validator's own build lets several things pass that would fail later or mean something else: unknown
+formats where no value is judged by them, tuples, other dialects. So a walk comes first; it fetches nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The value gate: one prebuilt validator, and its errors read as problems that quote nothing that was sent."""
+"""The value gate: a prebuilt validator, and its errors as problems that quote nothing that was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of an action schema. A key outside the vocabulary is refused; a key inside it has its rule here."""
+"""The rules of an action schema. A key outside the vocabulary is refused; one inside has its rule here."""
 
 from __future__ import annotations
 
@@ -202,8 +202,8 @@ def _defaults_offences(
         return [
             Offence(
                 rule="defaults-unknown-key",
-                message=f"Action {label}: defaults holds {_listed(key.path for key in unknown)}, which a caller "
-                "could not send.",
+                message=f"Action {label}: defaults holds {_listed(key.path for key in unknown)}, "
+                "which a caller could not send.",
                 fix="Remove the keys, or declare them in the property's schema.",
                 callback="actions",
                 action=label,
