@@ -60,15 +60,18 @@ def _path(steps: Iterable[str | int]) -> str:
 
 def _texts(errors: list[Any]) -> list[str]:
     """What is wrong at one path, each thing once."""
-    return list(dict.fromkeys(_text(error.kind) for error in errors))
+    return list(dict.fromkeys(_text(error) for error in errors))
 
 
-def _text(kind: Any) -> str:
+def _text(error: Any) -> str:
+    kind = error.kind
     details = kind.as_dict()
     if kind.name in ("anyOf", "oneOf"):
         return _of_composition(kind.name, details["context"])
     if kind.name == "propertyNames":
-        return f"has a key whose name {_text(details['error'].kind)}"
+        return f"has a key whose name {_text(details['error'])}"
+    if kind.name == "falseSchema" and error.schema_path and error.schema_path[-1] in _OF_KEYS:
+        return _TEXTS["additionalProperties"](details)
     write = _TEXTS.get(kind.name)
     return f"breaks the schema's {kind.name}" if write is None else write(details)
 
@@ -81,6 +84,9 @@ def _of_composition(name: str, branches: list[list[Any]]) -> str:
     return f"must satisfy one of: {'; or '.join(told)}{f'; or {more} more' if more else ''}"
 
 
+#: Keywords of which a `false` refuses keys, though the error is that of any schema `false`.
+_OF_KEYS = ("additionalProperties", "unevaluatedProperties")
+
 #: How many alternatives of a composition are told, and how many demands of each.
 _BRANCHES = 5
 
@@ -90,7 +96,7 @@ def _branch_texts(errors: list[Any]) -> list[str]:
     for error in errors[:_BRANCHES]:
         # A key inside an alternative may be one the caller invented, so only how deep it lies is told.
         depth = len(list(error.instance_path))
-        texts.append(_text(error.kind) if not depth else f"inside it, {_text(error.kind)}")
+        texts.append(_text(error) if not depth else f"inside it, {_text(error)}")
     return list(dict.fromkeys(texts))
 
 
