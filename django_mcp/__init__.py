@@ -5,6 +5,7 @@ from __future__ import annotations
 from django_mcp.auth.contract import AuthenticationFailed
 from django_mcp.authoring.context import Context
 from django_mcp.authoring.declare import action, register
+from django_mcp.authoring.elicitation import Answer
 from django_mcp.authoring.errors import ConfigurationError, ToolError
 from django_mcp.authoring.hint import Hint
 from django_mcp.authoring.reply import Reply
@@ -14,6 +15,7 @@ from django_mcp.server import get_server
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "AuthenticationFailed",
     "BaseTool",
     "ConfigurationError",

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
 
+from django_mcp.authoring.elicitation import Interruption
+
 if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
 
@@ -25,7 +27,9 @@ def allowed(permission: Any, ctx: Context) -> bool:
         if inspect.isawaitable(granted):
             granted = async_to_sync(_settle)(granted)
         return bool(granted)
-    except Exception:
+    except (Exception, Interruption):
+        # Who sees a tool is decided before there is a call to be repeated: nobody can be asked here.
+        ctx.interruption = None
         logger.exception("A permission raised and refuses: %r", permission)
         return False
 

@@ -8,16 +8,19 @@ from django.utils.functional import SimpleLazyObject
 
 from django_mcp.authoring.elicitation import (
     Answer,
-    ElicitationUnsupported,
     InputRequired,
+    InputUnsupported,
     Interruption,
     MissingCapability,
-    can_elicit,
+    check_url,
     declares,
+    needed,
     read_answer,
 )
+from django_mcp.authoring.forms import Form
 from django_mcp.encoding import codec
 from django_mcp.encoding.normalise import normalise
+from django_mcp.schema import bound
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -28,14 +31,6 @@ class Content(list[dict[str, Any]]):
 
     def __add__(self, other: list[Any]) -> Content:  # type: ignore[override]  # content stays content
         return Content([*self, *other])
-
-
-#: The client capability behind each kind of input request.
-_CAPABILITIES = {
-    "elicitation/create": "elicitation",
-    "roots/list": "roots",
-    "sampling/createMessage": "sampling",
-}
 
 
 class Context:
@@ -60,9 +55,11 @@ class Context:
         "carried",
         "interruption",
         "meta",
+        "once",
         "request",
         "request_id",
         "server",
+        "single_use",
         "tool",
         "version",
         "view",
@@ -90,7 +87,11 @@ class Context:
         self.carried: dict[str, Any] = {}
         #: The interruption raised from this context, kept so that a handler cannot hide it.
         self.interruption: Interruption | None = None
-        self._asked = 0
+        #: Whether this run asked a question whose answer holds only once.
+        self.once = False
+        #: Whether the answers at hand came with a state that was accepted this one time only.
+        self.single_use = False
+        self._asked: set[str] = set()
         self.cancelled = False
         self.view: Any = None
         self._identity = identity
@@ -125,55 +126,65 @@ class Context:
     ) -> Answer:
         """Put a form to the user and return the answer (MCP elicitation, form mode).
 
-        `schema` is an object of flat, primitive properties. `key` names the question, by default by the order
-        of asking. `once` makes the answer usable for a single repetition of the call. Raises
-        ElicitationUnsupported where the client cannot ask; ends the call where the answer is not there yet or
-        does not fit the schema.
+        `schema` is an object schema of simple fields: strings, numbers, booleans, choices. `key` names the
+        question, by default by the order of asking; a call asks each key once. With `once` the answer holds
+        for a single repetition of the call. Ends the call where the answer is not there yet or does not fit
+        the schema. Raises InputUnsupported, a ToolError, where the client cannot ask, and ValueError for a
+        schema that no client could show or a key that was asked before.
         """
-        params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
-        return self._ask("form", params, schema, key, once)
+        form = Form(schema)
+        params = {"mode": "form", "message": message, "requestedSchema": form.schema}
+        return self._ask(params, form, key, once)
 
     def elicit_url(self, message: str, url: str, *, key: str | None = None, once: bool = False) -> Answer:
-        """Ask the user to open a URL (MCP elicitation, URL mode). Acceptance is consent, not completion."""
-        return self._ask("url", {"mode": "url", "message": message, "url": url}, None, key, once)
+        """Ask the user to open a URL (MCP elicitation, URL mode). Acceptance is consent, not completion.
+
+        `key`, `once` and the errors are those of `elicit`; ValueError also for what is no absolute URL.
+        """
+        check_url(url)
+        return self._ask({"mode": "url", "message": message, "url": url}, None, key, once)
 
     def request_input(self, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Send raw MCP input requests and return the client's responses by the same keys.
 
         For `sampling/createMessage` and `roots/list`, which MCP has deprecated; prefer `elicit`. The
-        responses are the client's word and are not validated. Raises ElicitationUnsupported for a kind the
-        client does not declare.
+        responses are the client's word and are not validated. Raises InputUnsupported, a ToolError, for a
+        kind the client does not declare, and ValueError for a method that is no input request's.
         """
-        for request in requests.values():
-            kind = request["method"]
-            if not declares(self.capabilities, {_CAPABILITIES.get(kind, kind): {}}):
-                raise ElicitationUnsupported(kind)
-        if not all(isinstance(self.answers.get(key), Mapping) for key in requests):
-            self._interrupt(InputRequired(requests))
-        responses = {key: self.answers[key] for key in requests}
+        for key, request in requests.items():
+            self._begin(key, needed(request))
+        responses = {key: self.answers[key] for key in requests if key in self.answers}
         self.carried.update(responses)
+        missing = {key: request for key, request in requests.items() if key not in responses}
+        if missing:
+            self._interrupt(InputRequired(missing))
         return responses
 
     def require(self, capabilities: Mapping[str, Any]) -> None:
-        """End the call with MCP -32021 unless the client declares these, e.g. `{"sampling": {}}`."""
+        """End the call with MCP -32021 unless the client declares these: `{"elicitation": {"url": {}}}`."""
         if not declares(self.capabilities, capabilities):
             self._interrupt(MissingCapability(capabilities))
 
-    def _ask(
-        self, mode: str, params: dict[str, Any], schema: Mapping[str, Any] | None, key: str | None, once: bool
-    ) -> Answer:
-        self._asked += 1
-        key = key or f"question_{self._asked}"
-        if not can_elicit(self.capabilities, mode):
-            raise ElicitationUnsupported(mode)
-        response = self.answers.get(key)
-        answer = read_answer(response, schema)
+    def _ask(self, params: dict[str, Any], form: Form | None, key: str | None, once: bool) -> Answer:
+        key = key or f"question_{len(self._asked) + 1}"
+        request = {"method": "elicitation/create", "params": params}
+        self._begin(key, needed(request))
+        self.once = self.once or once
+        # Without a state that was spent on it, an answer could be sent any number of times.
+        response = self.answers.get(key) if self.single_use or not once else None
+        answer = read_answer(response, form)
         if answer is None:
-            self._interrupt(
-                InputRequired({key: {"method": "elicitation/create", "params": params}}, once=once)
-            )
+            self._interrupt(InputRequired({key: request}))
         self.carried[key] = response
         return answer
+
+    def _begin(self, key: str, required: Mapping[str, Any]) -> None:
+        """Whether a question may be put at all: not twice in one run, and not to whom cannot answer."""
+        if key in self._asked:
+            raise ValueError(f"The question {bound.render(key)!r} is asked twice in one call.")
+        self._asked.add(key)
+        if not declares(self.capabilities, required):
+            raise InputUnsupported(required)
 
     def _interrupt(self, interruption: Interruption) -> NoReturn:
         self.interruption = interruption

@@ -7,13 +7,14 @@ question further.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from django_mcp.authoring.errors import ToolError
-from django_mcp.schema.formats import Formats
-from django_mcp.schema.values import ValueGate
+from django_mcp.authoring.forms import Form
+from django_mcp.schema import bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,51 +39,77 @@ class Interruption(BaseException):
 class InputRequired(Interruption):
     """The call needs input before it can go on: key to MCP input request."""
 
-    def __init__(self, requests: Mapping[str, Any], *, once: bool = False) -> None:
+    def __init__(self, requests: Mapping[str, Any]) -> None:
         super().__init__(f"Input is required: {', '.join(requests)}")
         self.requests = requests
-        self.once = once
 
 
 class MissingCapability(Interruption):
     """The client did not declare a capability without which the call cannot be served (MCP -32021)."""
 
     def __init__(self, required: Mapping[str, Any]) -> None:
-        super().__init__(f"The client lacks {sorted(required)}")
+        super().__init__(f"The client lacks {', '.join(_dotted(required))}")
         self.required = required
 
 
-class ElicitationUnsupported(ToolError):
-    """The client cannot put this question to its user. A handler may catch it and do without."""
+class InputUnsupported(ToolError):
+    """The client cannot be asked for this. A handler may catch it, as a ToolError, and do without."""
 
-    def __init__(self, mode: str) -> None:
-        super().__init__(f"the client cannot ask its user (it declared no elicitation of mode {mode})")
+    def __init__(self, required: Mapping[str, Any]) -> None:
+        names = ", ".join(_dotted(required))
+        super().__init__(f"the client cannot be asked for this: its request declares no capability {names}")
+
+
+def _dotted(required: Mapping[str, Any]) -> Iterator[str]:
+    """The innermost capabilities of a nest of them: `{"elicitation": {"url": {}}}` is `elicitation.url`."""
+    for name, inner in required.items():
+        if inner:
+            yield from (f"{name}.{rest}" for rest in _dotted(inner))
+        else:
+            yield name
 
 
 def declares(capabilities: Mapping[str, Any], required: Mapping[str, Any]) -> bool:
     """Whether a client's capabilities include all that is required, member by member."""
-    for name, inner in required.items():
-        declared = capabilities.get(name)
-        if not isinstance(declared, Mapping) or not declares(declared, inner):
-            return False
-    return True
+    if capabilities.get("elicitation") == {}:
+        # Declared without a mode, it means forms.
+        capabilities = {**capabilities, "elicitation": {"form": {}}}
+    return _includes(capabilities, required)
 
 
-def can_elicit(capabilities: Mapping[str, Any], mode: str) -> bool:
-    """Whether the client asks its user in this mode; an empty `elicitation` capability means forms only."""
-    elicitation = capabilities.get("elicitation")
-    if not isinstance(elicitation, Mapping):
-        return False
-    return mode in elicitation or (mode == "form" and not elicitation)
+def _includes(declared: Any, required: Mapping[str, Any]) -> bool:
+    return isinstance(declared, Mapping) and all(
+        name in declared and _includes(declared[name], inner) for name, inner in required.items()
+    )
 
 
-def read_answer(response: Any, schema: Mapping[str, Any] | None) -> Answer | None:
+def needed(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The client capabilities that an input request takes. Raises ValueError for what MCP does not send."""
+    method, params = request.get("method"), request.get("params", {})
+    if method == "elicitation/create":
+        return {"elicitation": {params.get("mode", "form"): {}}}
+    if method == "sampling/createMessage":
+        inner: dict[str, Any] = {"tools": {}} if "tools" in params or "toolChoice" in params else {}
+        if params.get("includeContext", "none") != "none":
+            inner["context"] = {}
+        return {"sampling": inner}
+    if method == "roots/list":
+        return {"roots": {}}
+    raise ValueError(f"{bound.render(method)!r} is no method of an input request.")
+
+
+def check_url(url: str) -> None:
+    """Raise ValueError for what is no address of a web page."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("https", "http") or not parts.hostname:
+        raise ValueError(f"{bound.render(url)!r} is no absolute URL of a web page.")
+
+
+def read_answer(response: Any, form: Form | None) -> Answer | None:
     """A client's response as an Answer, or None where it does not answer the question that was asked."""
     if not isinstance(response, Mapping) or response.get("action") not in ("accept", "decline", "cancel"):
         return None
-    if response["action"] != "accept" or schema is None:
+    if response["action"] != "accept" or form is None:
         return Answer(response["action"], {})
-    content = response.get("content", {})
-    if not ValueGate(dict(schema), Formats.of({})).is_valid(content):
-        return None
-    return Answer("accept", content)
+    content = form.read(response.get("content", {}))
+    return None if content is None else Answer("accept", content)

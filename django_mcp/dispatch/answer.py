@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from django_mcp.authoring.context import Content
-from django_mcp.authoring.elicitation import InputRequired
+from django_mcp.authoring.elicitation import Interruption, MissingCapability
 from django_mcp.authoring.errors import ErrorKind, ToolError
 from django_mcp.authoring.hint import Hint
 from django_mcp.authoring.reply import OMITTED, Reply
@@ -44,8 +44,8 @@ class CallResult:
     is_error: bool = False
     error_kind: ErrorKind | None = None
     meta: dict[str, Any] = field(default_factory=dict)
-    #: What the user has to answer first; then there is no content (MCP `InputRequiredResult`).
-    input_required: InputRequired | None = None
+    #: What ended the call before it had an answer: input that is needed first, or a capability.
+    interruption: Interruption | None = None
 
 
 class OutputMismatch(Exception):
@@ -71,6 +71,13 @@ def failure(raised: BaseException, found: Verdict) -> CallResult:
     """The answer to an exception of the taxonomy: its message, then what to do."""
     text = "\n".join(filter(None, (str(raised), found.hint)))
     return _error(text, "tool", code=found.code, retryable=found.retryable, **found.meta)
+
+
+def interrupted(raised: Interruption) -> CallResult:
+    """No answer yet, or none for this client."""
+    if isinstance(raised, MissingCapability):
+        return CallResult([], is_error=True, error_kind="tool", interruption=raised)
+    return CallResult([], interruption=raised)
 
 
 def _error(text: str, kind: ErrorKind, *, code: str, retryable: bool, **meta: Any) -> CallResult:

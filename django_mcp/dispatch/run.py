@@ -18,7 +18,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connections, transaction
 
 from django_mcp import conf, signals
-from django_mcp.authoring.elicitation import InputRequired, Interruption
+from django_mcp.authoring.elicitation import Interruption
 from django_mcp.authoring.errors import ToolError
 from django_mcp.dispatch import answer, gates
 from django_mcp.dispatch.answer import CallResult
@@ -140,18 +140,16 @@ class Run:
         return self._stop(result)
 
     def fail(self, raised: BaseException) -> CallResult:
-        """Roll back and answer what was raised. What is neither an error nor an exit goes on its way."""
+        """Roll back and answer what was raised. What ends more than the call goes on its way."""
         try:
             self._transaction.__exit__(type(raised), raised, raised.__traceback__)
             if isinstance(raised, ToolError):
                 return self._stop(answer.error(self._registration, raised, self._ctx, self._view))
         except (Exception, SystemExit) as worse:
             raised = worse
-        interruption = _interruption(raised)
-        if isinstance(interruption, InputRequired):
-            return self._stop(CallResult([], input_required=interruption))
-        if interruption is not None:
-            raise interruption
+        raised = _essence(raised)
+        if isinstance(raised, Interruption):
+            return self._stop(answer.interrupted(raised))
         found = verdict(raised)
         if found is not None:
             return self._stop(answer.failure(raised, found))
@@ -236,15 +234,16 @@ class Run:
         )
 
 
-def _interruption(raised: BaseException) -> Interruption | None:
-    """The interruption that was raised, also out of a task group that it made cancel its other tasks."""
-    if isinstance(raised, Interruption):
-        return raised
+def _essence(raised: BaseException) -> BaseException:
+    """What a task group comes to: the failures in it, else the interruption that made it cancel its other
+    tasks.
+    """
     if not isinstance(raised, BaseExceptionGroup):
-        return None
-    if raised.split((Interruption, asyncio.CancelledError))[1] is not None:
-        return None
-    return next((leaf for leaf in _leaves(raised) if isinstance(leaf, Interruption)), None)
+        return raised
+    failures = raised.split((Interruption, asyncio.CancelledError))[1]
+    if failures is not None:
+        return failures
+    return next((leaf for leaf in _leaves(raised) if isinstance(leaf, Interruption)), raised)
 
 
 def _leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:

@@ -49,6 +49,14 @@ class Round:
         return hashlib.sha256(codec.encode(bound_to)).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What a state brings: the answers given before, and whether it was good for this one time only."""
+
+    answers: dict[str, Any]
+    single_use: bool
+
+
 def write(asked: Round, answers: Mapping[str, Any], *, once: bool) -> str:
     """A state that carries the answers given so far; with `once` it is accepted a single time."""
     payload = {"answers": dict(answers), "binding": asked.binding()}
@@ -57,8 +65,8 @@ def write(asked: Round, answers: Mapping[str, Any], *, once: bool) -> str:
     return signing.dumps(payload, salt=_SALT, compress=True)
 
 
-def read(state: Any, repeated: Round, *, max_age_s: int, cache: str) -> dict[str, Any]:
-    """The answers a state carries. Raises InvalidState."""
+def read(state: Any, repeated: Round, *, max_age_s: int, cache: str) -> Carried:
+    """What a state carries; one that is accepted a single time is spent by this. Raises InvalidState."""
     if not isinstance(state, str):
         raise InvalidState
     try:
@@ -67,11 +75,10 @@ def read(state: Any, repeated: Round, *, max_age_s: int, cache: str) -> dict[str
         raise InvalidState from None
     if payload["binding"] != repeated.binding():
         raise InvalidState
-    spent = payload.get("once")
-    if spent is not None and not caches[cache].add(f"{_SPENT}{spent}", True, timeout=max_age_s):
+    once = payload.get("once")
+    if once is not None and not caches[cache].add(f"{_SPENT}{once}", True, timeout=max_age_s):
         raise InvalidState
-    answers: dict[str, Any] = payload["answers"]
-    return answers
+    return Carried(payload["answers"], once is not None)
 
 
 def _principal(user: Any) -> str:

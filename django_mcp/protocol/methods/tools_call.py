@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django_mcp import conf
-from django_mcp.authoring.elicitation import MissingCapability
+from django_mcp.authoring.elicitation import InputRequired, MissingCapability
 from django_mcp.dispatch import run
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.encoding import codec
@@ -41,20 +41,14 @@ def awaits(exchange: Exchange) -> bool:
 def answer(exchange: Exchange) -> bytes:
     """`tools/call` from a thread that may touch the database."""
     registration, arguments = _begin(exchange)
-    try:
-        result = run.call(exchange.view, registration, arguments, exchange.ctx)
-    except MissingCapability as missing:
-        raise _missing_capability(exchange.message, missing) from None
+    result = run.call(exchange.view, registration, arguments, exchange.ctx)
     return _finish(exchange, result, arguments)
 
 
 async def aanswer(exchange: Exchange) -> bytes:
     """`tools/call` on an event loop, for a handler to be awaited there."""
     registration, arguments = await run.in_thread(_begin, exchange)
-    try:
-        result = await run.acall(exchange.view, registration, arguments, exchange.ctx)
-    except MissingCapability as missing:
-        raise _missing_capability(exchange.message, missing) from None
+    result = await run.acall(exchange.view, registration, arguments, exchange.ctx)
     return await run.in_thread(_finish, exchange, result, arguments)
 
 
@@ -86,7 +80,9 @@ def _begin(exchange: Exchange) -> tuple[Registration, dict[str, Any]]:
                 {"reason": "invalid_request_state"},
                 message.id,
             ) from None
-        ctx.answers = {**carried, **responses}
+        # An answer once given stands, whatever comes beside it.
+        ctx.answers = {**responses, **carried.answers}
+        ctx.single_use = carried.single_use
     else:
         ctx.answers = responses
     return registration, arguments
@@ -109,9 +105,12 @@ def _missing_capability(message: Message, missing: MissingCapability) -> Protoco
 
 
 def _finish(exchange: Exchange, result: CallResult, arguments: dict[str, Any]) -> bytes:
-    asked = result.input_required
-    if asked is not None:
-        signed = state.write(_round(exchange, arguments), exchange.ctx.carried, once=asked.once)
-        return codec.encode(envelope.input_required(exchange.settings, normalise(asked.requests), signed))
-    members = envelope.call_result(result, exchange.message.version)
-    return codec.encode(members if exchange.message.legacy else envelope.complete(exchange.settings, members))
+    message, settings, interruption = exchange.message, exchange.settings, result.interruption
+    if isinstance(interruption, MissingCapability):
+        raise _missing_capability(message, interruption)
+    if isinstance(interruption, InputRequired):
+        requests = normalise(interruption.requests)
+        signed = state.write(_round(exchange, arguments), exchange.ctx.carried, once=exchange.ctx.once)
+        return codec.encode(envelope.input_required(settings, requests, signed))
+    members = envelope.call_result(result, message.version)
+    return codec.encode(members if message.legacy else envelope.complete(settings, members))

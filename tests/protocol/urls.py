@@ -1,0 +1,7 @@
+from __future__ import annotations
+
+from django.urls import include, path
+
+from tests.urls import urlpatterns as default
+
+urlpatterns = [*default, path("staff", include("django_mcp.urls", namespace="staff"), {"server": "staff"})]
