@@ -40,7 +40,10 @@ class Published:
 
 
 class View:
-    """What one caller sees of a catalog. What it may not see does not exist for it, in any answer."""
+    """What one caller sees of a catalog. What it may not see does not exist for it, in any answer.
+
+    A view without a caller sees everything.
+    """
 
     __slots__ = ("_catalog", "_ctx", "_granted")
 
@@ -96,11 +99,10 @@ class View:
         return not entries or any(self._may(entry.permission) for entry in entries)
 
     def _may(self, permission: Any) -> bool:
-        if permission is None:
+        if permission is None or self._ctx is None:
             return True
         granted = self._granted.get(id(permission))
         if granted is None:
-            assert self._ctx is not None  # only a catalog without permissions has a view without a caller
             granted = self._granted[id(permission)] = allowed(permission, self._ctx)
         return granted
 
@@ -129,7 +131,7 @@ class Catalog:
         self.encoded: dict[Hashable, bytes] = {}
         #: Whether any tool mirrors arguments in headers.
         self.mirrors = any(registration.header_rows for registration in self.registrations)
-        self._open_view = View(self, None)
+        self.whole = View(self, None)
 
     @property
     def guarded(self) -> bool:
@@ -137,7 +139,7 @@ class Catalog:
         return bool(self.permissions)
 
     def view(self, ctx: Context) -> View:
-        return View(self, ctx) if self.permissions else self._open_view
+        return View(self, ctx) if self.permissions else self.whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,14 @@ class Command(BaseCommand):
 
 
 #: Subcommand module to the app that has to be installed for it.
-_MODULES = {"check": "django_mcp", "token": "django_mcp.tokens"}
+_MODULES = {
+    "list": "django_mcp",
+    "show": "django_mcp",
+    "call": "django_mcp",
+    "check": "django_mcp",
+    "client_config": "django_mcp",
+    "token": "django_mcp.tokens",
+}
 
 
 def _subcommands() -> list[Subcommand]:

@@ -7,11 +7,10 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from django_mcp.management.subcommands import Subcommand
+from django_mcp.management.subcommands import Subcommand, common
 from django_mcp.tokens.models import Token
 
 
@@ -23,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     create.add_argument("--days", type=int, help="Days until it expires; without, it never does.")
     listing = actions.add_parser("list", help="List the tokens.")
     listing.add_argument("--user", help="Only those of this username.")
-    listing.add_argument("--json", action="store_true", help="As JSON.")
+    common.add_json(listing)
     revoke = actions.add_parser("revoke", help="Delete a token.")
     revoke.add_argument("id", type=int, help="Its id, as list shows it.")
 
@@ -38,22 +37,14 @@ def _create(command: BaseCommand, options: dict[str, Any]) -> None:
         if options["days"] < 1:
             raise CommandError("--days must be at least 1.")
         expires = timezone.now() + timedelta(days=options["days"])
-    _, secret = Token.objects.issue(_user(options["user"]), options["name"], expires)
+    _, secret = Token.objects.issue(common.user(options["user"]), options["name"], expires)
     command.stdout.write(secret)
-
-
-def _user(username: str) -> Any:
-    model = get_user_model()
-    try:
-        return model._default_manager.get_by_natural_key(username)
-    except model.DoesNotExist:
-        raise CommandError(f"There is no user {username!r}.") from None
 
 
 def _list(command: BaseCommand, options: dict[str, Any]) -> None:
     tokens = Token.objects.select_related("user")
     if options["user"] is not None:
-        tokens = tokens.filter(user=_user(options["user"]))
+        tokens = tokens.filter(user=common.user(options["user"]))
     rows = [
         {
             "id": token.pk,

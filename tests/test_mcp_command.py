@@ -1,0 +1,157 @@
+"""`manage.py mcp`, as a developer uses it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from django_mcp import Tool, ToolError, action, testing
+from tests.factories import UserFactory
+
+
+class Orders(Tool):
+    """Orders of the shop."""
+
+    @action(
+        description="Show an order", properties={"id": {"type": "integer"}}, required=["id"], read_only=True
+    )
+    def get(self, data, ctx):
+        if data["id"] > 9:
+            raise ToolError("no such order")
+        return {"id": data["id"], "seen_by": ctx.user.get_username()}
+
+    @action(description="Print a label", properties={}, permission=lambda ctx: ctx.user.is_authenticated)
+    def label(self, data, ctx):
+        return ctx.text("Grüezi") + ctx.image("aW1n", "image/png")
+
+
+@pytest.fixture(autouse=True)
+def served():
+    with testing.served(Orders):
+        yield
+
+
+def mcp(*arguments):
+    out = io.StringIO()
+    call_command("mcp", *arguments, stdout=out, no_color=True)
+    return out.getvalue().rstrip("\n")
+
+
+def test_tools_are_listed_with_what_they_cost():
+    rows = json.loads(mcp("list", "--json"))
+    assert [(row["tool"], row["actions"]) for row in rows] == [("orders", ["get", "label"]), ("help", [])]
+    assert all(row["tokens"] == row["bytes"] // 4 > 0 for row in rows)
+    lines = mcp("list").splitlines()
+    assert lines[0].split() == ["tool", "bytes", "~tokens", "actions"]
+    assert lines[1].split() == ["orders", str(rows[0]["bytes"]), str(rows[0]["tokens"]), "get,", "label"]
+    total = sum(row["bytes"] for row in rows)
+    assert lines[3] == f"2 tools, {total} bytes, about {total // 4} tokens a list"
+
+
+def test_help_is_shown_as_a_caller_gets_it():
+    assert json.loads(mcp("show"))["tools"][0]["actions"] == ["get: Show an order"]
+    assert json.loads(mcp("show", "orders", "get")) == {
+        "tool": "orders",
+        "action": "get",
+        "description": "Show an order",
+        "properties": {"id": {"type": "integer"}},
+        "required": ["id"],
+    }
+
+
+@pytest.mark.django_db
+def test_help_is_shown_as_a_user_gets_it():
+    UserFactory(username="ada")
+    assert list(json.loads(mcp("show", "orders", "--user", "ada"))["actions"]) == ["get", "label"]
+
+
+def test_a_wrong_name_is_told_with_the_right_ones():
+    with pytest.raises(CommandError, match=r'"did_you_mean": \{\s+"order": "orders"'):
+        mcp("show", "order")
+
+
+def test_a_tool_is_called_as_a_client_would():
+    assert mcp("call", "orders", "get", "--data", '{"id": 3.0}') == '{\n  "id": 3,\n  "seen_by": ""\n}'
+    assert json.loads(mcp("call", "orders", "get", "--data", '{"id": 3}', "--json"))["isError"] is False
+    assert json.loads(mcp("call", "help"))["tools"][1]["tool"] == "help"
+
+
+@pytest.mark.django_db
+def test_a_tool_is_called_as_a_user():
+    UserFactory(username="ada")
+    assert mcp("call", "orders", "label", "--user", "ada").splitlines() == [
+        "Grüezi",
+        "{'type': 'image', 'data': 'aW1n', 'mimeType': 'image/png'}",
+    ]
+
+
+def test_data_may_come_from_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"id": 4}'))
+    assert json.loads(mcp("call", "orders", "get", "--data", "-"))["id"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["orders", "get", "--data", '{"id": "x"}'], '"error": "invalid_values"'),
+        (["orders", "get", "--data", '{"id": 10}'], "Operation failed: no such order"),
+        (["orders", "label"], '"error": "unknown_action"'),
+    ],
+)
+def test_an_answer_that_is_an_error_is_shown_and_is_the_exit_code(arguments, shown):
+    out = io.StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("mcp", "call", *arguments, stdout=out)
+    assert ended.value.code == 1
+    assert shown in out.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["call", "gone"], "Unknown tool: gone."),
+        (["call", "orders", "--data", "{"], "--data is no JSON: "),
+        (["call", "orders", "--data", "[1]"], "params.arguments must be an object."),
+        (["call", "orders", "get", "--user", "nobody"], "There is no user 'nobody'."),
+        (["list", "--server", "gone"], "There is no server 'gone'"),
+    ],
+)
+def test_what_cannot_be_done_says_why(arguments, complaint):
+    with pytest.raises(CommandError, match=re.escape(complaint)):
+        mcp(*arguments)
+
+
+def test_a_misconfigured_server_is_told_with_the_way_to_all_of_it():
+    with (
+        testing.served(type("Broken", (Orders,), {"name": "with space"})),
+        pytest.raises(CommandError, match=r"with space: .* \(manage.py mcp check shows everything\)"),
+    ):
+        mcp("list")
+
+
+@pytest.mark.parametrize(
+    ("client", "shown"),
+    [
+        ("claude", "claude mcp add --transport http shop https://shop.example/mcp"),
+        (
+            "inspector",
+            "npx @modelcontextprotocol/inspector --transport http --server-url https://shop.example/mcp",
+        ),
+    ],
+)
+def test_a_command_to_paste_is_printed(client, shown):
+    assert mcp("client-config", client, "--name", "shop", "--url", "https://shop.example/mcp") == shown
+
+
+def test_a_document_to_paste_is_printed():
+    assert json.loads(mcp("client-config", "cursor")) == {
+        "mcpServers": {"django": {"url": "http://127.0.0.1:8000/mcp"}}
+    }
+    assert json.loads(mcp("client-config", "vscode", "--name", "shop")) == {
+        "servers": {"shop": {"type": "http", "url": "http://127.0.0.1:8000/mcp"}}
+    }
