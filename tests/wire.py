@@ -108,6 +108,14 @@ def result(members, *, id=1, status=200):
     )
 
 
+def members(result):
+    """A finished modern result without what every one carries."""
+    stamps = {"resultType": "complete", "_meta": {**result["_meta"], **SERVER_INFO}}
+    assert {key: result[key] for key in stamps} == stamps
+    meta = {key: value for key, value in result["_meta"].items() if key not in SERVER_INFO}
+    return {key: value for key, value in result.items() if key not in stamps} | {"_meta": meta}
+
+
 def text(text, *, is_error=False, meta=None):
     """The members of a tool's text answer."""
     members = {"content": [{"type": "text", "text": text}], "isError": is_error}

@@ -6,14 +6,18 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from django_mcp import testing
+from tests.wire import members
 
 
 @pytest.fixture(params=["sync", "async"])
 def run(request):
-    """Run a tool from a thread and from an event loop; the whole MCP result comes back."""
-    if request.param == "sync":
-        return testing.run_tool
-    return async_to_sync(testing.arun_tool)
+    """Run a tool from a thread and from an event loop; the members of the MCP result come back."""
+    way = testing.run_tool if request.param == "sync" else async_to_sync(testing.arun_tool)
+
+    def call(*args, **options):
+        return members(way(*args, **options))
+
+    return call
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from django_mcp import BaseTool, Hint, Reply, Tool, ToolError, action, signals, testing
 from example_project.tracker.models import Project
+from tests.wire import META, members
 
 SCHEMA = {"description": "Do it", "properties": {"mode": {"type": "string"}}}
 
@@ -189,9 +190,10 @@ def test_action_context_gets_the_handlers_context(run, declare):
 
 
 def test_the_handler_gets_the_callers_context(run, declare):
-    declare(lambda data, ctx: [ctx.tool, ctx.action, ctx.request_id, dict(ctx.meta), ctx.assigns, ctx.server])
+    declare(lambda data, ctx: [ctx.tool, ctx.action, ctx.request_id, ctx.assigns, ctx.server, ctx.meta])
     ctx = testing.build_context(request_id="r1", meta={"k": 1}, assigns={"a": 2})
-    assert call(run, ctx=ctx) == success('["tool","do","r1",{"k":1},{"a":2},"default"]')
+    [block] = call(run, ctx=ctx)["content"]
+    assert json.loads(block["text"]) == ["tool", "do", "r1", {"a": 2}, "default", {**META, "k": 1}]
 
 
 def test_content_blocks_go_out_as_they_are(run, declare):
@@ -506,7 +508,7 @@ class TestTransactions:
 
     def test_what_a_successful_call_writes_stays(self, declare_sync):
         declare_sync(lambda data, ctx: self.write() or {"in": connection.in_atomic_block})
-        assert testing.run_tool("tool", {"action": "do"}) == success('{"in":true}')
+        assert members(testing.run_tool("tool", {"action": "do"})) == success('{"in":true}')
         assert self.written() == [1, 1]
 
     @pytest.mark.parametrize(
@@ -535,14 +537,14 @@ class TestTransactions:
             raise RuntimeError("at commit")
 
         declare_sync(answer)
-        assert testing.run_tool("tool", {"action": "do"}) == fault("RuntimeError", "at commit")
+        assert members(testing.run_tool("tool", {"action": "do"})) == fault("RuntimeError", "at commit")
 
     def test_a_read_only_action_runs_without_a_transaction(self, declare_sync):
         declare_sync(
             lambda data, ctx: {"in": connection.in_atomic_block},
             actions={"do": {**SCHEMA, "options": {"read_only": True}}},
         )
-        assert testing.run_tool("tool", {"action": "do"}) == success('{"in":false}')
+        assert members(testing.run_tool("tool", {"action": "do"})) == success('{"in":false}')
 
     async def test_an_async_handler_runs_in_the_transaction_of_its_thread(self):
         class Async(Tool):
@@ -560,8 +562,8 @@ class TestTransactions:
         with testing.served(Async):
             failed = await testing.arun_tool("tool", {"action": "do", "data": {"fail": True}})
             kept = await testing.arun_tool("tool", {"action": "do", "data": {"fail": False}})
-        assert failed == failure("Operation failed: no")
-        assert kept == success('{"n":1}')
+        assert members(failed) == failure("Operation failed: no")
+        assert members(kept) == success('{"n":1}')
 
 
 @pytest.fixture
