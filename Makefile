@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: clean demo docs help lint live matrix serve setup test types
+.PHONY: clean conformance demo docs help lint live matrix serve setup test types
 
 BIN = .venv/bin
 STAMP = .venv/.set-up
@@ -10,7 +10,8 @@ help:
 	@echo "make demo    the example site, called by the official MCP client"
 	@echo "make serve   the example site on port $(PORT), with configuration for MCP clients (PORT=... for another)"
 	@echo "make test    the test suite"
-	@echo "make live    the tests that start real servers"
+	@echo "make live    the tests that start real servers, called by Python and TypeScript clients"
+	@echo "make conformance   the official conformance suite"
 	@echo "make matrix  the test suite on the newest Python and Django"
 	@echo "make lint types docs"
 
@@ -26,6 +27,9 @@ test: $(STAMP)
 
 live: $(STAMP)
 	$(BIN)/python -X dev -m pytest -m live tests/live
+
+conformance: $(STAMP)
+	@$(BIN)/python -m tests.conformance.run
 
 matrix: $(STAMP)
 	@sh tools/matrix.sh
@@ -51,5 +55,6 @@ docs: $(STAMP)
 	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 
 clean:
+	rm -rf tests/node/node_modules
 	rm -rf .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .tox build dist docs/_build
 	rm -f example_project/db.sqlite3

@@ -1,0 +1,1 @@
+"""A site with the fixtures that the official conformance suite looks for."""
