@@ -51,10 +51,8 @@ def call(view: View, registration: Registration, arguments: dict[str, Any], ctx:
 async def acall(
     view: View, registration: Registration, arguments: dict[str, Any], ctx: Context
 ) -> CallResult:
-    """`call` on an event loop: an async handler is awaited here, all else runs in the request's thread."""
+    """`call` of an async handler: it is awaited on the event loop, all else runs in the request's thread."""
     run = Run(view, registration, arguments, ctx)
-    if not run.is_async:
-        return await in_thread(call, view, registration, arguments, ctx)
     try:
         refused = await in_thread(run.open)
         if refused is not None:
