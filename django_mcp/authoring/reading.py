@@ -81,6 +81,9 @@ class Reading:
     handlers: dict[Any, Callable[..., Any]] = field(default_factory=dict)
     offences: list[Offence] = field(default_factory=list)
 
+    def refuse(self, *, rule: str, message: str, fix: str, callback: str, action: str | None = None) -> None:
+        self.offences.append(Offence(rule, message, fix, callback, action))
+
     @property
     def label(self) -> str:
         return str(self.values.get("name") or type(self.tool).__name__)
@@ -114,13 +117,11 @@ def _read_member(reading: Reading, name: str, shape: Shape) -> None:
             except _QueryRefused:
                 member = None
         if tried:
-            reading.offences.append(
-                Offence(
-                    rule="callback-queries",
-                    message=f"{name}() asks the database; it is read once, before any request.",
-                    fix=f"Make {name}() need no query; facts of the moment belong into action_context.",
-                    callback=name,
-                )
+            reading.refuse(
+                rule="callback-queries",
+                message=f"{name}() asks the database; it is read once, before any request.",
+                fix=f"Make {name}() need no query; facts of the moment belong into action_context.",
+                callback=name,
             )
             return
     if member is None and name == "name":
@@ -132,13 +133,11 @@ def _read_member(reading: Reading, name: str, shape: Shape) -> None:
     if shape.fits(member):
         reading.values[name] = member
         return
-    reading.offences.append(
-        Offence(
-            rule="callback-shape",
-            message=f"{name} must be {shape.expected}; it is {bound.render(member)}.",
-            fix=f"Make {name} {shape.expected}.",
-            callback=name,
-        )
+    reading.refuse(
+        rule="callback-shape",
+        message=f"{name} must be {shape.expected}; it is {bound.render(member)}.",
+        fix=f"Make {name} {shape.expected}.",
+        callback=name,
     )
 
 
@@ -160,31 +159,25 @@ def _read_actions(reading: Reading, tool: Tool) -> None:
     marked = _marked(type(tool))
     plain = reading.values.get("actions")
     if marked and plain is not None:
-        reading.offences.append(
-            Offence(
-                rule="actions-twice",
-                message="The tool declares actions both with @action and in an actions mapping.",
-                fix="Keep one of the two forms.",
-                callback="actions",
-            )
+        reading.refuse(
+            rule="actions-twice",
+            message="The tool declares actions both with @action and in an actions mapping.",
+            fix="Keep one of the two forms.",
+            callback="actions",
         )
     if plain is not None and type(tool).run_action is Tool.run_action:
-        reading.offences.append(
-            Offence(
-                rule="callback-missing",
-                message="The tool declares actions but does not define run_action(self, action, data, ctx).",
-                fix="Define run_action, or mark methods with @action.",
-                callback="run_action",
-            )
+        reading.refuse(
+            rule="callback-missing",
+            message="The tool declares actions but does not define run_action(self, action, data, ctx).",
+            fix="Define run_action, or mark methods with @action.",
+            callback="run_action",
         )
     if not marked and type(tool).actions is None:
-        reading.offences.append(
-            Offence(
-                rule="callback-missing",
-                message="The tool declares no actions.",
-                fix="Mark methods with @action, or declare actions and run_action.",
-                callback="actions",
-            )
+        reading.refuse(
+            rule="callback-missing",
+            message="The tool declares no actions.",
+            fix="Mark methods with @action, or declare actions and run_action.",
+            callback="actions",
         )
     for name, schema in (plain or {}).items():
         reading.actions[name] = schema
@@ -207,35 +200,29 @@ def _check_callbacks(reading: Reading) -> None:
     tool = reading.tool
     for name in ("hints", "handle_error", "action_context"):
         if inspect.iscoroutinefunction(getattr(tool, name)):
-            reading.offences.append(
-                Offence(
-                    rule="callback-async",
-                    message=f"{name} is async def; only handlers and permissions may be.",
-                    fix=f"Write {name} as a plain def.",
-                    callback=name,
-                )
+            reading.refuse(
+                rule="callback-async",
+                message=f"{name} is async def; only handlers and permissions may be.",
+                fix=f"Write {name} as a plain def.",
+                callback=name,
             )
     if not isinstance(tool, Tool) and type(tool).run is BaseTool.run:
-        reading.offences.append(
-            Offence(
-                rule="callback-missing",
-                message="The tool does not define run(self, arguments, ctx).",
-                fix="Define run.",
-                callback="run",
-            )
+        reading.refuse(
+            rule="callback-missing",
+            message="The tool does not define run(self, arguments, ctx).",
+            fix="Define run.",
+            callback="run",
         )
     for name, handler in reading.handlers.items():
         try:
             inspect.signature(handler).bind({}, None)
         except TypeError as error:
-            reading.offences.append(
-                Offence(
-                    rule="handler-signature",
-                    message=f"{name} cannot be called as a handler: {error}.",
-                    fix="Write the handler as (self, data, ctx).",
-                    callback=str(name),
-                    action=str(name),
-                )
+            reading.refuse(
+                rule="handler-signature",
+                message=f"{name} cannot be called as a handler: {error}.",
+                fix="Write the handler as (self, data, ctx).",
+                callback=str(name),
+                action=str(name),
             )
 
 
