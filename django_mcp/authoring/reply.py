@@ -13,8 +13,7 @@ OMITTED: Final = _Omitted.OMITTED
 
 
 class Reply:
-    """A successful answer with a hint context: the framework asks the tool's `hints` for follow-up
-    suggestions.
+    """A successful answer for which the tool's `hints` are asked.
 
     `value` is anything a handler may return by itself. `hint_context` is handed to `hints(action,
     hint_context)`; leaving it out asks for no hints, an empty mapping asks for them.

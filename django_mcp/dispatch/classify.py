@@ -33,8 +33,7 @@ _PERMANENT: Final = (PermanentError, ValidationError, PermissionDenied, ObjectDo
 
 
 def classify(raised: BaseException) -> Kind | None:
-    """Whether a failure passes by itself, by the site's `CLASSIFIER` and else by what is known of Django's
-    own.
+    """Whether a failure passes by itself: by the site's `CLASSIFIER`, else by what is known of Django.
 
     None: nobody knows, so nothing is promised. A classifier that fails is logged and counts as not knowing:
     it is asked while another failure is being answered.

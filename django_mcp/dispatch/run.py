@@ -64,8 +64,7 @@ async def acall(
 
 
 async def in_thread(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Run a step in the request's thread-sensitive thread, to its end even if the request is cancelled
-    meanwhile.
+    """Run a step in the request's thread, to its end even if the request is cancelled meanwhile.
 
     A step that begins or ends a transaction must not be abandoned half-way: nobody would close what it
     opened.
@@ -233,9 +232,7 @@ class Run:
 
 
 def _essence(raised: BaseException) -> BaseException:
-    """What a task group comes to: the failures in it, else the interruption that made it cancel its other
-    tasks.
-    """
+    """What a task group comes to: its failures, else the interruption that made it cancel its tasks."""
     if not isinstance(raised, BaseExceptionGroup):
         return raised
     failures = raised.split((Interruption, asyncio.CancelledError))[1]
