@@ -22,9 +22,12 @@ def check_params(message: Message) -> None:
         raise _invalid(message, "params.name must be a string that names a tool.")
     if not isinstance(params.get("arguments"), (dict, type(None))):
         raise _invalid(message, "params.arguments must be an object.")
-    responses = params.get("inputResponses", {})
-    if not isinstance(responses, dict) or not all(isinstance(value, dict) for value in responses.values()):
+    if "inputResponses" in params and not _are_results(params["inputResponses"]):
         raise _invalid(message, "params.inputResponses must be an object of result objects.")
+
+
+def _are_results(responses: Any) -> bool:
+    return isinstance(responses, dict) and all(isinstance(value, dict) for value in responses.values())
 
 
 def _invalid(message: Message, text: str, reason: str = "invalid_params") -> ProtocolError:
