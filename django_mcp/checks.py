@@ -106,6 +106,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
         "`CACHE_SCOPE` is not public while the answer depends on the caller.",
     ),
     "setting-cookies-any-origin": ("E077", "Session authentication does not go with `*` as origin or host."),
+    "setting-auth-needs": ("E078", "The app or the middleware that `AUTH` needs is installed."),
     "filter-tag-unknown": ("E080", "`TAGS` names tags that some tool declares."),
     "filter-include-dead": ("E081", "An `INCLUDE` pattern matches some tool."),
     "filter-exclude-dead": ("E082", "An `EXCLUDE` pattern matches some tool."),

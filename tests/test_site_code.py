@@ -43,6 +43,7 @@ def test_urls_mount_the_endpoint(code):
 
 @pytest.mark.parametrize("code", blocks("settings.py"))
 def test_settings_are_without_offence(code, settings):
+    settings.MIDDLEWARE = ["django.contrib.auth.middleware.AuthenticationMiddleware"]
     settings.DJANGO_MCP = run(code).get("DJANGO_MCP", {})
 
     # A page may name a module that its reader is about to write.

@@ -25,6 +25,10 @@ class SessionAuth:
 
     #: `*` as an allowed origin or host does not go with this (system check).
     cookie_based: ClassVar[bool] = True
+    #: What has to be in MIDDLEWARE, itself or a subclass (system check).
+    required_middleware: ClassVar[tuple[str, ...]] = (
+        "django.contrib.auth.middleware.AuthenticationMiddleware",
+    )
 
     def authenticate(self, request: HttpRequest) -> Any:
         """The user of the session. Raises AuthenticationFailed without one, or without proof against CSRF."""

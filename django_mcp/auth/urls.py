@@ -5,13 +5,12 @@ Answers the root form and the form with the endpoint's path behind it.
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 
 from django_mcp.auth.metadata import protected_resource
 
-_WELL_KNOWN = ".well-known/oauth-protected-resource"
-
 urlpatterns = [
-    path(_WELL_KNOWN, protected_resource, name="mcp-protected-resource"),
-    path(f"{_WELL_KNOWN}/<path:path>", protected_resource),
+    path(".well-known/oauth-protected-resource", protected_resource, name="mcp-protected-resource"),
+    # Any path, and none behind the slash: a client that tries several reads JSON everywhere.
+    re_path(r"^\.well-known/oauth-protected-resource/(?P<path>.*)$", protected_resource),
 ]

@@ -101,12 +101,13 @@ class DottedPath(Kind):
 class Items(Kind):
     """A list, tuple or set of one kind, frozen to a tuple (a set in ascending order)."""
 
-    def __init__(self, kind: Kind, text: str) -> None:
+    def __init__(self, kind: Kind, text: str, *, at_least: int = 0) -> None:
         self.text = text
         self._kind = kind
+        self._at_least = at_least
 
     def problems(self, value: Any, place: str = "", *, deep: bool = False) -> Iterator[Problem]:
-        if not isinstance(value, (list, tuple, set, frozenset)):
+        if not isinstance(value, (list, tuple, set, frozenset)) or len(value) < self._at_least:
             yield self.wrong(value, place)
             return
         for number, item in enumerate(value):

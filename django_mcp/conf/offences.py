@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.utils.module_loading import import_string
 
@@ -73,10 +74,22 @@ def _server_offences(key: str, server: dict[str, Any]) -> Iterator[Offence]:
             callback="CACHE_SCOPE",
         )
     try:
-        cookies = getattr(import_string(server["auth"]), "cookie_based", False)
+        auth = import_string(server["auth"])
     except ImportError:
         return
-    if cookies:
+    missing = {
+        "INSTALLED_APPS": [app for app in getattr(auth, "required_apps", ()) if not apps.is_installed(app)],
+        "MIDDLEWARE": [path for path in getattr(auth, "required_middleware", ()) if not _runs(path)],
+    }
+    for name, paths in missing.items():
+        for path in paths:
+            yield Offence(
+                rule="setting-auth-needs",
+                message=f"Server {key}: AUTH is {server['auth']!r}, which needs {path!r} in {name}.",
+                fix=f"Add it to {name}.",
+                callback="AUTH",
+            )
+    if getattr(auth, "cookie_based", False):
         for name, values in (
             ("ALLOWED_ORIGINS", server["allowed_origins"]),
             ("ALLOWED_HOSTS", settings.ALLOWED_HOSTS),
@@ -89,3 +102,17 @@ def _server_offences(key: str, server: dict[str, Any]) -> Iterator[Offence]:
                     fix=f"List what may call in {name}, or use token authentication.",
                     callback=name,
                 )
+
+
+def _runs(middleware: str) -> bool:
+    """Whether a middleware is in use, itself or as a subclass."""
+    wanted = import_string(middleware)
+    for path in settings.MIDDLEWARE:
+        try:
+            found = import_string(path)
+        except ImportError:
+            # Django says so when the site starts.
+            continue
+        if isinstance(found, type) and issubclass(found, wanted):
+            return True
+    return False

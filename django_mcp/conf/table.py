@@ -45,7 +45,7 @@ _SERVER_INFO = Table(
 _PROTECTED_RESOURCE = Table(
     {
         "resource": URL,
-        "authorization_servers": Items(URL, "a list of issuer URLs"),
+        "authorization_servers": Items(URL, "a list of at least one issuer URL", at_least=1),
         "jwks_uri": URL,
         "scopes_supported": STRINGS,
         "bearer_methods_supported": STRINGS,
@@ -54,7 +54,7 @@ _PROTECTED_RESOURCE = Table(
         "resource_policy_uri": URL,
         "resource_tos_uri": URL,
     },
-    required=("resource",),
+    required=("resource", "authorization_servers"),
 )
 
 

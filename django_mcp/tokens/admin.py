@@ -24,9 +24,11 @@ class TokenAdmin(TokenAdminBase):
 
     def save_model(self, request: HttpRequest, obj: Token, form: Any, change: bool) -> None:
         """Give a new token its secret, and show it: it is stored nowhere."""
-        if not change:
-            secret = new_secret()
-            obj.digest = digest(secret)
-            text = _("The token is %(secret)s - copy it now, it is not shown again.")
-            messages.warning(request, text % {"secret": secret})
+        if change:
+            super().save_model(request, obj, form, change)
+            return
+        secret = new_secret()
+        obj.digest = digest(secret)
         super().save_model(request, obj, form, change)
+        text = _("The token is %(secret)s - copy it now, it is not shown again.")
+        messages.warning(request, text % {"secret": secret})

@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_variables
 
 #: How often the last use of a token is written at most.
 LAST_USED_EVERY = timedelta(minutes=1)
@@ -31,10 +32,13 @@ class TokenManager(models.Manager["Token"]):
         secret = new_secret()
         return self.create(user=user, name=name, expires=expires, digest=digest(secret)), secret
 
+    @sensitive_variables("secret")
     def find(self, secret: str) -> Token | None:
         """The token of a secret, with its user, in one query; None if expired or the user is inactive."""
         usable = Q(expires=None) | Q(expires__gt=timezone.now())
-        return self.select_related("user").filter(usable, digest=digest(secret), user__is_active=True).first()
+        token = self.select_related("user").filter(usable, digest=digest(secret)).first()
+        # Not every user model has `is_active` as a field that could be filtered by.
+        return token if token is not None and token.user.is_active else None
 
 
 class Token(models.Model):

@@ -7,9 +7,13 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.middleware.csrf import get_token
 from django.test import RequestFactory
 
-from django_mcp import AuthenticationFailed
+from django_mcp import AuthenticationFailed, BaseTool, conf, testing
 from django_mcp.auth.session import SessionAuth
+from tests.factories import UserFactory
+from tests.wire import WIRES, Wire, refused, result, text
 
+AUTH = "django_mcp.auth.session.SessionAuth"
+AUTHENTICATION = "django.contrib.auth.middleware.AuthenticationMiddleware"
 ORIGIN = "http://testserver"
 
 
@@ -62,7 +66,56 @@ def test_what_another_sites_page_could_send_is_refused(options, reason):
 
 
 def test_a_wildcard_does_not_go_with_sessions(settings):
-    from django_mcp import conf
-
-    settings.DJANGO_MCP = {"AUTH": "django_mcp.auth.session.SessionAuth", "ALLOWED_ORIGINS": ["*"]}
+    settings.MIDDLEWARE = [AUTHENTICATION]
+    settings.DJANGO_MCP = {"AUTH": AUTH, "ALLOWED_ORIGINS": ["*"]}
     assert [offence.rule for offence in conf.offences()] == ["setting-cookies-any-origin"]
+
+
+def test_a_site_without_djangos_middleware_is_told(settings):
+    settings.DJANGO_MCP = {"AUTH": AUTH}
+    assert [offence.message for offence in conf.offences()] == [
+        f"Server default: AUTH is '{AUTH}', which needs '{AUTHENTICATION}' in MIDDLEWARE."
+    ]
+
+
+class WhoAmI(BaseTool):
+    """Says who is calling."""
+
+    name = "whoami"
+    input_schema = {"type": "object", "properties": {}}
+
+    def run(self, arguments, ctx):
+        return {"user": ctx.user.get_username()}
+
+
+@pytest.mark.django_db
+def test_a_page_of_the_site_calls_as_its_user_and_another_sites_does_not(settings, served_client):
+    client, mount = served_client
+    user = UserFactory(username="ada")
+    page = RequestFactory().get("/")
+    token = get_token(page)
+    client.force_login(user)
+    client.cookies["csrftoken"] = page.META["CSRF_COOKIE"]
+    wire = Wire(client, mount)
+    headers = {"Origin": ORIGIN, "X-CSRFToken": token}
+    with testing.served(WhoAmI):
+        own = wire.modern("tools/call", {"name": "whoami"}, headers=headers)
+        foreign = wire.modern("tools/call", {"name": "whoami"}, headers={"Origin": ORIGIN})
+    assert own == result(text('{"user":"ada"}'))
+    assert foreign == refused(
+        "auth",
+        "auth_rejected",
+        401,
+        -32600,
+        "CSRF token missing.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
+@pytest.fixture(params=WIRES)
+def served_client(request, settings):
+    """A browser's client, on either view under either kind of request."""
+    settings.MIDDLEWARE = ["django.contrib.sessions.middleware.SessionMiddleware", AUTHENTICATION]
+    settings.DJANGO_MCP = {"AUTH": AUTH}
+    client, mount = WIRES[request.param]
+    return client(enforce_csrf_checks=True), mount

@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.contrib.sessions.middleware import SessionMiddleware
 
 from django_mcp import conf
 from django_mcp.schema.offence import Offence
@@ -125,10 +127,17 @@ URL = "an absolute http or https URL without a fragment"
         ("WWW_AUTHENTICATE", {"realm": 3}, '["realm"]', "3", PARAMETER),
         (
             "PROTECTED_RESOURCE",
-            {"resource": "https://a.example/#x"},
+            {"resource": "https://a.example/#x", "authorization_servers": ["https://login.example"]},
             '["resource"]',
             "'https://a.example/#x'",
             URL,
+        ),
+        (
+            "PROTECTED_RESOURCE",
+            {"resource": "https://a.example/mcp", "authorization_servers": []},
+            '["authorization_servers"]',
+            "[]",
+            "a list of at least one issuer URL",
         ),
         ("ALLOWED_ORIGINS", "*", "", "'*'", "a list, tuple or set of origins"),
         ("ALLOWED_ORIGINS", ["https://a.example/"], "[0]", "'https://a.example/'", ORIGIN),
@@ -178,7 +187,7 @@ def test_a_value_of_the_wrong_kind_is_refused_at_its_place(
             "Add src.",
         ),
         (
-            {"PROTECTED_RESOURCE": {}},
+            {"PROTECTED_RESOURCE": {"authorization_servers": ["https://login.example"]}},
             "setting-missing",
             "PROTECTED_RESOURCE",
             'DJANGO_MCP["PROTECTED_RESOURCE"] lacks the key resource.',
@@ -306,6 +315,44 @@ def test_cookie_authentication_is_refused_where_any_site_may_call(settings: Any,
             f"List what may call in {name}, or use token authentication.",
         )
     ]
+
+
+APP = "django_mcp.tokens"
+MIDDLEWARE = "django.contrib.sessions.middleware.SessionMiddleware"
+
+
+class Needy(Tokens):
+    required_apps = (APP,)
+    required_middleware = (MIDDLEWARE,)
+
+
+class OwnSessions(SessionMiddleware):
+    pass
+
+
+def test_what_an_authentication_needs_is_asked_for(settings: Any, monkeypatch: Any) -> None:
+    path = f"{__name__}.Needy"
+    monkeypatch.setattr(apps, "is_installed", lambda name: name != APP)
+    settings.MIDDLEWARE = [
+        "no.such.middleware",
+        "django.middleware.gzip.GZipMiddleware",
+        f"{__name__}.authenticate",
+    ]
+    assert offences(settings, {"AUTH": path}) == [
+        (
+            "setting-auth-needs",
+            "AUTH",
+            f"Server default: AUTH is {path!r}, which needs {needed!r} in {name}.",
+            f"Add it to {name}.",
+        )
+        for needed, name in ((APP, "INSTALLED_APPS"), (MIDDLEWARE, "MIDDLEWARE"))
+    ]
+
+
+@pytest.mark.parametrize("used", [MIDDLEWARE, f"{__name__}.OwnSessions"])
+def test_an_authentication_with_what_it_needs_is_right(settings: Any, used: str) -> None:
+    settings.MIDDLEWARE = [used]
+    assert offences(settings, {"AUTH": f"{__name__}.Needy"}) == []
 
 
 def test_reading_settings_imports_nothing(settings: Any) -> None:

@@ -8,13 +8,19 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import OperationalError, connections
 from django.utils import timezone
+from django.views.debug import ExceptionReporter
 
-from django_mcp import BaseTool, testing
+from django_mcp import BaseTool, conf, testing
+from django_mcp.auth.bearer import BearerTokenAuth
 from django_mcp.tokens.models import Token, digest
 from tests.factories import UserFactory
+
+AUTH = "django_mcp.auth.bearer.BearerTokenAuth"
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +43,7 @@ def ada():
 @pytest.fixture
 def call(wire, settings):
     """Call the tool with an Authorization header; the HTTP status and the answer's text or error come back."""
-    settings.DJANGO_MCP = {"AUTH": "django_mcp.auth.bearer.BearerTokenAuth"}
+    settings.DJANGO_MCP = {"AUTH": AUTH}
 
     def send(authorization=None):
         headers = {} if authorization is None else {"Authorization": authorization}
@@ -112,22 +118,95 @@ def test_the_last_use_is_written_once_a_minute(ada, django_assert_num_queries):
     assert Token.objects.get().last_used > first
 
 
+class Failing(BaseTool):
+    """Never works."""
+
+    name = "whoami"
+    input_schema = {"type": "object", "properties": {}}
+
+    def run(self, arguments, ctx):
+        raise RuntimeError("x")
+
+
+def test_the_last_use_stays_when_the_tool_fails_and_is_rolled_back(wire, settings, ada, monkeypatch):
+    monkeypatch.setitem(connections.settings["default"], "ATOMIC_REQUESTS", True)
+    settings.DJANGO_MCP = {"AUTH": AUTH}
+    _, secret = Token.objects.issue(ada)
+    with testing.served(Failing):
+        answer = wire.modern("tools/call", {"name": "whoami"}, headers={"Authorization": f"Bearer {secret}"})
+    assert answer.body["result"]["isError"] is True
+    assert Token.objects.get().last_used is not None
+
+
+def test_a_call_costs_one_query(call, ada, django_assert_num_queries):
+    _, secret = Token.objects.issue(ada)
+    call(f"Bearer {secret}")
+    with django_assert_num_queries(1):
+        assert call(f"Bearer {secret}") == (200, '{"user":"ada"}')
+
+
+def test_a_database_that_cannot_note_the_use_turns_nobody_away(call, ada, monkeypatch, caplog):
+    def locked(token):
+        raise OperationalError("database is locked")
+
+    _, secret = Token.objects.issue(ada)
+    monkeypatch.setattr(Token, "touch", locked)
+    assert call(f"Bearer {secret}") == (200, '{"user":"ada"}')
+    [record] = [record for record in caplog.records if record.exc_info]
+    assert record.getMessage() == "The last use of a bearer token could not be noted."
+    assert secret not in ExceptionReporter(None, *record.exc_info).get_traceback_text()
+
+
+def test_a_report_of_a_crash_does_not_show_the_token(rf, monkeypatch):
+    def broken(token):
+        raise RuntimeError("x")
+
+    monkeypatch.setattr("django_mcp.tokens.models.digest", broken)
+    request = rf.post("/mcp", headers={"Authorization": "Bearer tell-nobody"})
+    with pytest.raises(RuntimeError) as raised:
+        BearerTokenAuth().authenticate(request)
+    report = ExceptionReporter(request, raised.type, raised.value, raised.tb.tb_next)
+    frames = {frame["function"]: str(frame["vars"]) for frame in report.get_traceback_frames()}
+    assert {"authenticate", "find"} < set(frames)
+    assert all("tell-nobody" not in frames[name] for name in ("authenticate", "find"))
+
+
+def test_a_site_without_the_app_is_told(settings, monkeypatch):
+    settings.DJANGO_MCP = {"AUTH": AUTH}
+    assert conf.offences() == []
+    monkeypatch.setattr(apps, "is_installed", lambda name: False)
+    assert [offence.message for offence in conf.offences()] == [
+        f"Server default: AUTH is '{AUTH}', which needs 'django_mcp.tokens' in INSTALLED_APPS."
+    ]
+
+
+def test_migrations_are_complete():
+    call_command("makemigrations", "django_mcp_tokens", check_changes=True, dry_run=True, verbosity=0)
+
+
 def mcp(*arguments):
     out = io.StringIO()
-    call_command("mcp", *arguments, stdout=out)
+    call_command("mcp", *arguments, stdout=out, no_color=True)
     return out.getvalue().strip()
 
 
 def test_the_command_makes_lists_and_revokes_tokens(call, ada):
-    secret = mcp("token", "create", "ada", "--name", "laptop", "--days", "7")
+    secret = mcp("token", "create", "ada", "--name", "laptop", "--expires-days", "7")
     assert call(f"Bearer {secret}") == (200, '{"user":"ada"}')
-    mcp("token", "create", "ada")
+    made = json.loads(mcp("token", "create", "ada", "--json"))
+    assert call(f"Bearer {made.pop('token')}") == (200, '{"user":"ada"}')
     newest, oldest = json.loads(mcp("token", "list", "--json"))
+    assert made == newest | {"last_used": None}
+    assert list(newest) == ["id", "user", "name", "created", "expires", "last_used"]
     assert (oldest["user"], oldest["name"], newest["expires"]) == ("ada", "laptop", None)
-    assert oldest["last_used"] is not None
-    assert mcp("token", "list", "--user", "ada").splitlines()[0] == (
-        f"{newest['id']}\tada\t-\t{newest['created']}\t-\t-"
+    assert timedelta(days=7) <= Token.objects.get(name="laptop").expires - timezone.now() + timedelta(
+        minutes=1
     )
+    assert [line.split() for line in mcp("token", "list", "--user", "ada").splitlines()] == [
+        list(newest),
+        [str(newest["id"]), "ada", "-", newest["created"], "-", newest["last_used"]],
+        [str(oldest["id"]), "ada", "laptop", oldest["created"], oldest["expires"], oldest["last_used"]],
+    ]
     assert mcp("token", "revoke", str(oldest["id"])) == f"Token {oldest['id']} is revoked."
     assert call(f"Bearer {secret}") == UNKNOWN
 
@@ -136,7 +215,8 @@ def test_the_command_makes_lists_and_revokes_tokens(call, ada):
     ("arguments", "complaint"),
     [
         (["token", "create", "nobody"], "There is no user 'nobody'."),
-        (["token", "create", "ada", "--days", "0"], "--days must be at least 1."),
+        (["token", "create", "ada", "--expires-days", "0"], "--expires-days must be from 1 to 36500."),
+        (["token", "create", "ada", "--expires-days", "36501"], "--expires-days must be from 1 to 36500."),
         (["token", "list", "--user", "nobody"], "There is no user 'nobody'."),
         (["token", "revoke", "99"], "There is no token 99."),
     ],

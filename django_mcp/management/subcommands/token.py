@@ -13,13 +13,18 @@ from django.utils import timezone
 from django_mcp.management.subcommands import Subcommand, common
 from django_mcp.tokens.models import Token
 
+_COLUMNS = ("id", "user", "name", "created", "expires", "last_used")
+#: A hundred years. A date beyond the calendar's end could not be stored.
+_DAYS = 36_500
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
     create = actions.add_parser("create", help="Make a token and print it, this once.")
     create.add_argument("user", help="Username of whom the token stands for.")
     create.add_argument("--name", default="", help="What the token is for.")
-    create.add_argument("--days", type=int, help="Days until it expires; without, it never does.")
+    create.add_argument("--expires-days", type=int, help="Days until it expires; without, it never does.")
+    common.add_json(create)
     listing = actions.add_parser("list", help="List the tokens.")
     listing.add_argument("--user", help="Only those of this username.")
     common.add_json(listing)
@@ -33,34 +38,30 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
 
 def _create(command: BaseCommand, options: dict[str, Any]) -> None:
     expires = None
-    if options["days"] is not None:
-        if options["days"] < 1:
-            raise CommandError("--days must be at least 1.")
-        expires = timezone.now() + timedelta(days=options["days"])
-    _, secret = Token.objects.issue(common.user(options["user"]), options["name"], expires)
-    command.stdout.write(secret)
+    if (days := options["expires_days"]) is not None:
+        if not 1 <= days <= _DAYS:
+            raise CommandError(f"--expires-days must be from 1 to {_DAYS}.")
+        expires = timezone.now() + timedelta(days=days)
+    token, secret = Token.objects.issue(common.user(options["user"]), options["name"], expires)
+    command.stdout.write(json.dumps({**_row(token), "token": secret}) if options["json"] else secret)
 
 
 def _list(command: BaseCommand, options: dict[str, Any]) -> None:
     tokens = Token.objects.select_related("user")
     if options["user"] is not None:
         tokens = tokens.filter(user=common.user(options["user"]))
-    rows = [
-        {
-            "id": token.pk,
-            "user": token.user.get_username(),
-            "name": token.name,
-            "created": token.created.isoformat(),
-            "expires": token.expires and token.expires.isoformat(),
-            "last_used": token.last_used and token.last_used.isoformat(),
-        }
-        for token in tokens
-    ]
+    rows = [_row(token) for token in tokens]
     if options["json"]:
         command.stdout.write(json.dumps(rows))
         return
-    for row in rows:
-        command.stdout.write("\t".join(str(value or "-") for value in row.values()))
+    shown = [[str(row[column] or "-") for column in _COLUMNS] for row in rows]
+    common.table(command, list(_COLUMNS), shown)
+
+
+def _row(token: Token) -> dict[str, Any]:
+    times = (token.created, token.expires, token.last_used)
+    shown = [time and time.isoformat(timespec="seconds") for time in times]
+    return dict(zip(_COLUMNS, (token.pk, token.user.get_username(), token.name, *shown), strict=True))
 
 
 def _revoke(command: BaseCommand, options: dict[str, Any]) -> None:
