@@ -31,6 +31,8 @@ class Answer:
     body: Any
     headers: dict[str, str] = field(default_factory=dict)
     mark: Any = None
+    #: The body as it was sent, for the tests that compare byte for byte.
+    content: bytes = field(default=b"", compare=False, repr=False)
 
 
 class Wire:
@@ -57,6 +59,7 @@ class Wire:
             json.loads(response.content) if response.content else None,
             shown,
             getattr(request, "mcp_rejection", None),
+            response.content,
         )
 
     def _generic(self, *args, **kwargs):

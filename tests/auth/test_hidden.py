@@ -97,11 +97,63 @@ REQUESTS = [
 ]
 
 
+@pytest.mark.parametrize("era", ["modern", "legacy"])
 @pytest.mark.parametrize(("method", "params"), REQUESTS, ids=lambda value: str(value)[:60])
-def test_an_answer_is_the_same_as_if_it_were_not_there(wire, method, params):
+def test_an_answer_is_the_same_as_if_it_were_not_there(wire, era, method, params):
     answers = []
     for hidden in (True, False):
         with testing.served(*tools(hidden=hidden)):
-            answers.append(wire.modern(method, params))
+            answers.append(getattr(wire, era)(method, params))
     assert answers[0] == answers[1]
-    assert "Secret" not in str(answers[0].body)
+    assert answers[0].content == answers[1].content
+    assert b"Secret" not in answers[0].content
+
+
+def test_only_the_name_sent_tells_a_hidden_one_from_a_misspelt_one(wire):
+    """On one and the same site: what is asked for is echoed, and nothing else differs."""
+    with testing.served(*tools(hidden=True)):
+        for hidden, absent, request in (
+            ("vault", "vapor", lambda name: call(name, {"action": "open"})),
+            ("safe", "sofa", lambda name: call(name, {})),
+            ("chest", "cheap", lambda name: call(name, {"region": "eu"})),
+            ("vault", "vapor", lambda name: call("help", {"tool": name})),
+            ("vault", "vapor", lambda name: call("help", {"tool": name, "action": "open"})),
+            ("secret", "sacred", lambda name: call("help", {"tool": "orders", "action": name})),
+            ("secret", "sacred", lambda name: call("orders", {"action": name, "data": {"q": 1}})),
+        ):
+            known, unknown = (wire.modern(*request(name)) for name in (hidden, absent))
+            assert known.content == unknown.content.replace(absent.encode(), hidden.encode())
+            assert (known.status, known.mark) == (unknown.status, unknown.mark)
+
+
+def test_what_is_hidden_from_one_caller_is_there_for_another(wire, settings):
+    """Built answers are kept, but never for a caller with other permissions."""
+    settings.DJANGO_MCP = {"AUTH": f"{__name__}.by_header"}
+    actions = {"clerk": ["read"], "chief": ["close", "read"]}
+    listed = {}
+    with testing.served(Ledger):
+        for role in ("clerk", "chief", "clerk"):
+            answer = wire.modern("tools/list", headers={"X-Role": role})
+            schema = answer.body["result"]["tools"][0]["inputSchema"]
+            assert listed.setdefault(role, answer.content) == answer.content
+            assert schema["properties"]["action"]["enum"] == actions[role]
+
+
+class Ledger(Tool):
+    """The ledger."""
+
+    actions = {
+        "read": {"description": "Read", "properties": {}},
+        "close": {
+            "description": "Close",
+            "properties": {},
+            "options": {"permission": lambda ctx: ctx.assigns["role"] == "chief"},
+        },
+    }
+
+    def run_action(self, action, data, ctx):
+        return {"done": action}
+
+
+def by_header(request):
+    request.mcp_assigns["role"] = request.META["HTTP_X_ROLE"]
