@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.test import modify_settings
 
 from django_mcp import BaseTool, testing
 from tests.asking import NAME, form
@@ -136,15 +135,11 @@ def user(request):
 
 
 @pytest.mark.django_db(transaction=True)
-@modify_settings(
-    MIDDLEWARE={
-        "append": [
-            "django.contrib.sessions.middleware.SessionMiddleware",
-            "django.contrib.auth.middleware.AuthenticationMiddleware",
-        ]
-    }
-)
 def test_a_user_may_be_logged_in(connect, settings):
+    settings.MIDDLEWARE = [
+        "django.contrib.sessions.middleware.SessionMiddleware",
+        "django.contrib.auth.middleware.AuthenticationMiddleware",
+    ]
     settings.DJANGO_MCP = {"AUTH": f"{__name__}.user"}
     client = connect()
     ada = User.objects.create_user("ada", is_staff=True)

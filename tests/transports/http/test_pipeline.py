@@ -371,8 +371,11 @@ def test_neither_headers_nor_user_are_built_unless_a_tool_asks(wire, monkeypatch
     def fail(request):
         raise AssertionError("was built")
 
+    def accept(request, user):
+        """The site's own middleware may offer a user; nobody has to look at it."""
+
     monkeypatch.setattr(HttpRequest, "headers", property(fail))
-    monkeypatch.setattr(HttpRequest, "user", property(fail), raising=False)
+    monkeypatch.setattr(HttpRequest, "user", property(fail, accept), raising=False)
 
     assert wire.modern("tools/call", {"name": "echo"}, headers={"Origin": "http://testserver"}) == result(
         text("{}")
