@@ -276,7 +276,7 @@ def test_model_instances_are_refused_without_a_query(
         (iter([1]), "an object of the type builtins.list_iterator", "Return list(...) of it."),
         ({}.keys(), "an object of the type builtins.dict_keys", "Return list(...) of it."),
     ],
-    ids=repr,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_what_json_cannot_carry_is_refused_with_its_path(value: Any, problem: str, remedy: str) -> None:
     assert refusal(value) == ("", problem, remedy)
