@@ -386,3 +386,25 @@ def test_only_refusals_of_data_carry_what_the_action_takes(refused, tool):
     assert "input_schema" not in refused(tool, {})
     assert "input_schema" not in refused(tool, {"action": "zzz"})
     assert "required_one_of" not in refused(tool, create(zzz=1))["input_schema"]
+
+
+HOSTILE = {
+    "many wrong items": {"items": list(range(20_000))},
+    "many unknown keys": {"none": {f"k{number}": 1 for number in range(20_000)}},
+    "one enormous key": {"k" * 1_000_000: 1},
+    "an enormous wrong value": {"count": "x" * 1_000_000},
+    "deep data": None,
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_whatever_is_sent_the_refusal_stays_small(refused, kind):
+    data = HOSTILE[kind]
+    if data is None:
+        inner = data = {}
+        for _ in range(150):
+            inner["zzz"] = {}
+            inner = inner["zzz"]
+    body = refused("orders", create(**data))
+    assert body["error"] in ("unknown_params", "invalid_values")
+    assert len(json.dumps({**body, "input_schema": None})) < 10_000
