@@ -21,6 +21,17 @@ VALUES = st.recursive(
 HEADER = st.text(
     st.characters(min_codepoint=0x20, max_codepoint=0xFF, exclude_characters="\x7f"), max_size=40
 )
+
+
+def is_length(text):
+    try:
+        int(text)
+    except ValueError:
+        return False
+    return True
+
+
+# A length that is not the body's never gets past a real server, and Django's test clients fail on it.
 HEADERS = st.dictionaries(
     st.sampled_from(
         [
@@ -38,7 +49,7 @@ HEADERS = st.dictionaries(
     ),
     HEADER | st.sampled_from([*SERVED, "application/json", "tools/call", "echo"]),
     max_size=5,
-)
+).filter(lambda headers: not is_length(headers.get("Content-Length", "")))
 PATHS = st.sampled_from(["", "", "", "/", "/x", "//", "/\n", "?cursor=1"])
 
 once = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
