@@ -217,9 +217,21 @@ def _name_faults(schema: dict[str, Any], path: str, root: Any, formats: Formats)
         elif reference.startswith("#/") and pointers.resolve(reference, root) is pointers.NOWHERE:
             problem = f"is {bound.render(reference)}, which leads nowhere in this schema"
             yield Fault("schema-ref-unresolved", where, problem, _REF_FIX)
+        elif _leads_back(schema, root):
+            problem = f"is {bound.render(reference)}, which leads only back to itself"
+            yield Fault("schema-ref-unresolved", where, problem, _REF_FIX)
 
 
 _REF_FIX = "Refer to a place that exists; in an action, # is the object whose properties are the action's."
+
+
+def _leads_back(schema: dict[str, Any], root: Any) -> bool:
+    """Whether references, one after the other, end where they began: there is no data to descend into."""
+    target, passed = pointers.resolve(schema["$ref"], root), set[int]()
+    while type(target) is dict and target is not schema and id(target) not in passed:
+        passed.add(id(target))
+        target = pointers.resolve(target.get("$ref"), root)
+    return target is schema
 
 
 def _composition_faults(schema: dict[str, Any], path: str) -> Iterator[Fault]:

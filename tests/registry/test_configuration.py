@@ -298,6 +298,30 @@ def test_what_an_action_schema_may_hold(schema):
             [("E060", 'properties.p["$ref"] is #/$defs/gone, which leads nowhere in this schema.')],
         ),
         (
+            {"$ref": "#/properties/p"},
+            [("E060", 'properties.p["$ref"] is #/properties/p, which leads only back to itself.')],
+        ),
+        (
+            {"$defs": {"a": {"$ref": "#/properties/p/$defs/b"}, "b": {"$ref": "#/properties/p/$defs/a"}}},
+            [
+                (
+                    "E060",
+                    f'properties.p["$defs"].{name}["$ref"] is #/properties/p/$defs/{other}, '
+                    "which leads only back to itself.",
+                )
+                for name, other in ("ab", "ba")
+            ],
+        ),
+        (
+            {"$ref": "#/properties/p/$defs/a", "$defs": {"a": {"$ref": "#/properties/p/$defs/a"}}},
+            [
+                (
+                    "E060",
+                    'properties.p["$defs"].a["$ref"] is #/properties/p/$defs/a, which leads only back to itself.',
+                )
+            ],
+        ),
+        (
             {"properties": {"a": {}}, "allOf": [{"properties": {"a": {}, "b": {}}}]},
             [("E061", "properties.p.allOf adds b beside closed properties.")],
         ),
