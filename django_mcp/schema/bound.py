@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import reprlib
+import sys
+from collections import deque
 from typing import Any, Final
 
 #: Characters of a text, items of a collection.
@@ -10,7 +12,7 @@ LIMIT: Final = 200
 #: How many offences a refusal lists; it counts them all.
 LISTED: Final = 10
 
-_ELLIPSIS = "…"
+_COLLECTIONS = (dict, list, tuple, set, frozenset, deque)
 
 
 class _Repr(reprlib.Repr):
@@ -20,16 +22,17 @@ class _Repr(reprlib.Repr):
         super().__init__()
         self.maxlevel = 4
         self.maxdict = self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdeque = LIMIT
-        self.maxstring = self.maxother = self.maxlong = LIMIT * 2
+        self.maxstring = LIMIT * 3
+        # Anything else is written whole, for its size is told.
+        self.maxother = self.maxlong = sys.maxsize
 
 
 _repr = _Repr()
 
 
-def _cut(text: str) -> str:
-    size = len(text)
-    if size > LIMIT:
-        text = f"{text[:LIMIT]}{_ELLIPSIS} ({size} characters)"
+def _cut(text: str, size: str | None = None) -> str:
+    if len(text) > LIMIT:
+        text = f"{text[:LIMIT]}… ({size or f'{len(text)} characters'})"
     return sendable(text)
 
 
@@ -38,11 +41,21 @@ def sendable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
+def is_sendable(text: str) -> bool:
+    """Whether a text is free of lone surrogates."""
+    return text.isascii() or sendable(text) == text
+
+
 def render(value: Any) -> str:
     """A value as text for a diagnostic; an exception is its message."""
     try:
-        if isinstance(value, (str, BaseException)):
+        if isinstance(value, str):
+            return echo(value)
+        if isinstance(value, BaseException):
             return _cut(str(value))
+        if isinstance(value, _COLLECTIONS):
+            count = len(value)
+            return _cut(_repr.repr(value), f"{count} {'item' if count == 1 else 'items'}")
         return _cut(_repr.repr(value))
     except Exception:
         return f"<{type(value).__name__} that cannot be shown>"
@@ -50,13 +63,14 @@ def render(value: Any) -> str:
 
 def value(value: Any) -> Any:
     """A value for a log record: a scalar as itself, anything else as text."""
-    if value is None or isinstance(value, (bool, float)):
-        return value
-    if isinstance(value, int) and value.bit_length() <= LIMIT:
+    # By its exact type: to ask a lazy object what it is an instance of may already fail.
+    kind = type(value)
+    if kind in (bool, float, type(None)) or (kind is int and value.bit_length() <= LIMIT):
         return value
     return render(value)
 
 
 def echo(value: str) -> str:
     """A name or path from the request, as a refusal quotes it."""
-    return _cut(value)
+    # A subclass may answer for itself with anything; its characters are those of the plain string.
+    return _cut(str.__str__(value))

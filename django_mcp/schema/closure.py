@@ -1,16 +1,14 @@
 """Which objects of a schema are closed, and what follows from it for what is published and for what is
 accepted.
 
-An object schema is closed when it declares `properties` and says nothing about others, or says
-`additionalProperties: false`. Both uses follow the same keywords: `properties`, `patternProperties`,
-`additionalProperties`, `items`, `prefixItems` and local `$ref`. Composition (`anyOf` and its kin) is not
-followed: it is the value gate's.
+An object schema is closed when it says `additionalProperties: false`, or declares `properties` and says
+nothing about others, by `additionalProperties` or `unevaluatedProperties`. Both uses follow the same
+keywords: `properties`, `patternProperties`, `additionalProperties`, `items`, `prefixItems` and local `$ref`.
+Composition (`anyOf` and its kin) is not followed: it is the value gate's.
 """
 
 from __future__ import annotations
 
-import copy
-import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -91,7 +89,8 @@ PATTERN_OPTIONS = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
 def is_closed(schema: dict[str, Any]) -> bool:
     """Whether an object schema takes no keys but its own, as declared."""
     additional = schema.get("additionalProperties")
-    return additional is False or (additional is None and "properties" in schema)
+    says_nothing = additional is None and "unevaluatedProperties" not in schema
+    return additional is False or (says_nothing and "properties" in schema)
 
 
 class Closure:
@@ -107,7 +106,7 @@ class Closure:
     @classmethod
     def of(cls, properties: dict[str, Any]) -> Closure:
         """Close an action's `properties`, which the root of its data consists of."""
-        root = {"type": "object", "properties": copy.deepcopy(properties), "additionalProperties": False}
+        root = {"type": "object", "properties": _unshared(properties), "additionalProperties": False}
         pending, seen = [root], set()
         while pending:
             schema = pending.pop()
@@ -121,7 +120,7 @@ class Closure:
 
     def unknown(self, data: Any) -> list[UnknownKey]:
         """Every key of the data that a closed object does not have, sorted by path."""
-        found: list[UnknownKey] = []
+        found: dict[str, UnknownKey] = {}
         pending: list[tuple[_Node, Any, str]] = [(self._root, data, paths.ROOT)]
         while pending:
             node, value, path = pending.pop()
@@ -134,17 +133,30 @@ class Closure:
                         where = paths.join(path, key)
                         pending += [(one, inner, where) for one in nodes]
                     elif node.closed:
-                        found.append(UnknownKey(paths.join(path, key), key, path, node.names))
+                        where = paths.join(path, key)
+                        found[where] = UnknownKey(where, key, path, _common(found.get(where), node))
             elif isinstance(value, list):
                 for index, inner in enumerate(value):
                     of_item = node.prefix[index] if index < len(node.prefix) else node.items
                     if of_item is not None:
                         pending.append((of_item, inner, paths.item(path, index)))
-        return sorted(found, key=lambda unknown: unknown.path)
+        return [found[path] for path in sorted(found)]
 
     def integers(self, data: Any) -> Any:
         """The data with whole floats as integers where the schema says integer. Copies only what changes."""
         return _integers(self._root, data) if self._root.leads_to_integer else data
+
+
+def _common(known: UnknownKey | None, node: _Node) -> tuple[str, ...]:
+    """The names that every closed schema of an object has, where several judge the same object."""
+    return node.names if known is None else tuple(name for name in node.names if name in known.allowed)
+
+
+def _unshared(value: Any) -> Any:
+    """A copy in which every place has a value of its own: one that is closed must not close another."""
+    if isinstance(value, dict):
+        return {key: _unshared(inner) for key, inner in value.items()}
+    return [_unshared(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _of_key(node: _Node, key: str) -> list[_Node]:
@@ -157,15 +169,17 @@ def _of_key(node: _Node, key: str) -> list[_Node]:
 
 
 def _integers(node: _Node, value: Any) -> Any:
-    if node.reference is not None and node.reference.leads_to_integer:
-        value = _integers(node.reference, value)
-    kind = type(value)
-    if kind is float:
-        return int(value) if node.integer and value.is_integer() else value
-    if kind is dict:
-        return _integers_of_dict(node, value)
-    if kind is list:
-        return _integers_of_list(node, value)
+    one: _Node | None = node
+    # A loop, and no more than two frames a level: data may be nested as deep as the decoder lets it be.
+    while one is not None and one.leads_to_integer:
+        kind = type(value)
+        if kind is float:
+            value = int(value) if one.integer and value.is_integer() else value
+        elif kind is dict:
+            value = _integers_of_dict(one, value)
+        elif kind is list:
+            value = _integers_of_list(one, value)
+        one = one.reference
     return value
 
 
@@ -186,13 +200,19 @@ def _integers_of_dict(node: _Node, value: dict[str, Any]) -> dict[str, Any]:
 
 def _integers_of_list(node: _Node, value: list[Any]) -> list[Any]:
     prefix, rest = node.prefix, node.items
-    done = [_integers(one, inner) for one, inner in zip(prefix, value, strict=False)]
-    others = value[len(done) :]
-    done += (
-        others if rest is None or not rest.leads_to_integer else [_integers(rest, inner) for inner in others]
-    )
-    # Compared by identity: 2.0 equals 2, and that is the difference looked for.
-    return value if all(map(operator.is_, done, value)) else done
+    changed: dict[int, Any] = {}
+    for index, inner in enumerate(value):
+        one = prefix[index] if index < len(prefix) else rest
+        if one is None:
+            break
+        if one.leads_to_integer and (done := _integers(one, inner)) is not inner:
+            changed[index] = done
+    if not changed:
+        return value
+    copied = list(value)
+    for index, done in changed.items():
+        copied[index] = done
+    return copied
 
 
 def followed(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[dict[str, Any]]:

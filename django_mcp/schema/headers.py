@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django_mcp.schema import bound, paths
+from django_mcp.schema.keywords import subschemas
 from django_mcp.schema.offence import Offence
 
 KEYWORD = "x-mcp-header"
@@ -40,15 +41,19 @@ def rows(input_schema: dict[str, Any]) -> tuple[HeaderRow, ...]:
     )
 
 
-def _reachable(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+def _reachable(
+    schema: dict[Any, Any], path: tuple[str, ...], around: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
     """The property schemas that are reached from the root through `properties` alone."""
     properties = schema.get("properties")
-    if not isinstance(properties, dict):
+    if type(properties) is not dict:
         return
+    within = (*around, id(schema))
     for name, inner in properties.items():
-        if isinstance(inner, dict):
+        # One that contains itself is another rule's offence.
+        if type(name) is str and type(inner) is dict and id(inner) not in within:
             yield (*path, name), inner
-            yield from _reachable(inner, (*path, name))
+            yield from _reachable(inner, (*path, name), within)
 
 
 def annotation_offences(input_schema: dict[str, Any]) -> list[Offence]:
@@ -65,9 +70,7 @@ def _problems(input_schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
     reachable = [(path, schema) for path, schema in _reachable(input_schema, ()) if KEYWORD in schema]
     seen: dict[str, str] = {}
     for steps, schema in reachable:
-        path = paths.ROOT
-        for step in steps:
-            path = paths.join(path, step)
+        path = paths.of(steps)
         name = schema[KEYWORD]
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             problem = (
@@ -82,19 +85,8 @@ def _problems(input_schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if schema.get("type") not in _TYPES:
             problem = f"{path} has {KEYWORD} and the type {bound.render(schema.get('type'))}"
             yield problem, f"Only properties of one of the types {', '.join(_TYPES)} can be mirrored."
-    elsewhere = _count(input_schema) - len(reachable)
+    annotated = [one for _, one in subschemas(input_schema) if type(one) is dict and KEYWORD in one]
+    elsewhere = len(annotated) - len(reachable)
     if elsewhere:
         problem = f"{KEYWORD} stands at {elsewhere} places that are not reached through properties alone"
         yield problem, "Annotate only properties of the root or of objects nested in it."
-
-
-def _count(value: Any) -> int:
-    """How often a schema is annotated at all, wherever that is."""
-    if isinstance(value, list):
-        return sum(map(_count, value))
-    if not isinstance(value, dict):
-        return 0
-    inner = sum(
-        _count(item) for key, item in value.items() if key not in ("const", "default", "enum", "examples")
-    )
-    return inner + (KEYWORD in value)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django_mcp.schema import pointers
-from django_mcp.schema.strict import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, subschemas
+from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, subschemas
 
 
 def inlined(schema: dict[str, Any]) -> dict[str, Any]:
@@ -14,7 +14,8 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
     """
     written: dict[str, Any] = _inline(schema, schema, ())
     if not _refers(written):
-        written.pop("$defs", None)
+        for keyword in ("$defs", "definitions"):
+            written.pop(keyword, None)
     return written
 
 

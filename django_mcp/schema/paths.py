@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 #: The path of the data itself.
 ROOT = ""
@@ -21,3 +22,11 @@ def join(parent: str, key: str) -> str:
 def item(parent: str, index: int) -> str:
     """The path of an item of an array."""
     return f"{parent}[{index}]"
+
+
+def of(steps: Iterable[str | int]) -> str:
+    """The path of keys and indexes from the root."""
+    path = ROOT
+    for step in steps:
+        path = join(path, step) if isinstance(step, str) else item(path, step)
+    return path

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from django_mcp.schema import bound
+from django_mcp.schema.keywords import subschemas
 from django_mcp.schema.offence import Offence
-from django_mcp.schema.strict import subschemas
 
 #: What the model providers take as a function name, and as its description.
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")

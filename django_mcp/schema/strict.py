@@ -11,35 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from django_mcp.schema import bound, paths, pointers
-from django_mcp.schema.closure import is_closed
+from django_mcp.schema import bound, composition, paths, pointers
 from django_mcp.schema.formats import Formats
+from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS
 from django_mcp.schema.offence import Offence
 from django_mcp.schema.values import SchemaError, ValueGate
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 #: Levels of nesting a declared schema may have.
 MAX_DEPTH: Final = 100
-
-#: Keywords whose value is a schema, a list of schemas, a map of schemas.
-SCHEMA_KEYWORDS = frozenset(
-    {
-        "additionalProperties",
-        "contains",
-        "contentSchema",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
-LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-MAP_KEYWORDS = frozenset({"$defs", "dependentSchemas", "patternProperties", "properties"})
-_COMPOSITION = ("allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas")
 
 
 class Fault(NamedTuple):
@@ -64,6 +44,9 @@ def schema_offences(
 ) -> list[Offence]:
     """Everything that keeps a schema from being served: what the walk finds, else what the build stops on."""
     found = list(faults(schema, formats)) or list(_build_faults(schema, formats))
+    if not found and action is not None:
+        # Only an action's data is closed where the author left it open, so only there can this happen.
+        found = [Fault("schema-composition", *conflict) for conflict in composition.conflicts(schema)]
     owner = callback if action is None else f"Action {action}"
     return [
         Offence(
@@ -111,16 +94,6 @@ def _walk(top: _Place, formats: Formats) -> Iterator[Fault]:
         pending += reversed(list(_inside(place)))
 
 
-def subschemas(schema: Any) -> Iterator[tuple[str, Any]]:
-    """Every schema in a schema, itself first, each with its path."""
-    pending = [_Place(schema, paths.ROOT, True, ())]
-    while pending:
-        place = pending.pop()
-        if place.is_schema and type(place.value) in (dict, bool):
-            yield place.path, place.value
-        pending += reversed(list(_inside(place)))
-
-
 def _inside(place: _Place) -> Iterator[_Place]:
     around = (*place.around, id(place.value))
     if type(place.value) is list:
@@ -128,7 +101,7 @@ def _inside(place: _Place) -> Iterator[_Place]:
             yield _Place(item, paths.item(place.path, index), place.is_schema, around)
     elif type(place.value) is dict:
         for key, value in place.value.items():
-            if not isinstance(key, str):
+            if type(key) is not str:
                 continue
             path = paths.join(place.path, key)
             if not place.is_schema or key not in MAP_KEYWORDS or type(value) is not dict:
@@ -142,7 +115,7 @@ def _map_faultless(value: dict[Any, Any], path: str, around: tuple[int, ...]) ->
     """The schemas of a map of schemas; the map itself is no schema, so its keys are names, not keywords."""
     inner = (*around, id(value))
     for name, schema in value.items():
-        if isinstance(name, str):
+        if type(name) is str:
             yield _Place(schema, paths.join(path, name), True, inner)
 
 
@@ -152,6 +125,9 @@ def _leaf_faults(place: _Place) -> Iterator[Fault]:
         yield Fault(
             "schema-number", place.path, f"is {value}, which JSON does not have", "Write a finite number."
         )
+    elif type(value) is str and not bound.is_sendable(value):
+        problem = f"is {bound.render(value)}, which no UTF-8 can carry"
+        yield Fault("schema-value", place.path, problem, "Remove the lone surrogate from the text.")
     elif type(value) is tuple:
         yield Fault("schema-value", place.path, "is a tuple", "Write a list.")
     elif type(value) not in (str, int, float, bool, type(None), list):
@@ -170,7 +146,7 @@ def _dict_faults(place: _Place, root: Any, formats: Formats) -> Iterator[Fault]:
     if not place.is_schema:
         return
     schema, path = place.value, place.path
-    for keyword in MAP_KEYWORDS & schema.keys():
+    for keyword in sorted(MAP_KEYWORDS & schema.keys()):
         inner = paths.join(path, keyword)
         if type(schema[keyword]) is not dict:
             problem = f"is {bound.render(schema[keyword])}, not a dict of schemas"
@@ -183,14 +159,20 @@ def _dict_faults(place: _Place, root: Any, formats: Formats) -> Iterator[Fault]:
         fix = "Write True, False or a schema."
         yield Fault("schema-additional-properties", paths.join(path, "additionalProperties"), problem, fix)
     yield from _name_faults(schema, path, root, formats)
-    yield from _composition_faults(schema, path)
 
 
 def _key_faults(value: dict[Any, Any], path: str) -> Iterator[Fault]:
     for key in value:
-        if not isinstance(key, str):
-            problem = f"has the key {bound.render(key)}, which is no string"
+        if type(key) is not str:
+            problem = f"has the key {bound.render(key)}, which is no {_plain(key)}string"
             yield Fault("schema-key", path, problem, "Write the key as a string; it is never converted.")
+        elif not bound.is_sendable(key):
+            problem = f"has the key {bound.render(key)}, which no UTF-8 can carry"
+            yield Fault("schema-key", path, problem, "Remove the lone surrogate from the key.")
+
+
+def _plain(key: Any) -> str:
+    return "plain " if isinstance(key, str) else ""
 
 
 def _name_faults(schema: dict[str, Any], path: str, root: Any, formats: Formats) -> Iterator[Fault]:
@@ -214,12 +196,19 @@ def _name_faults(schema: dict[str, Any], path: str, root: Any, formats: Formats)
         if not reference.startswith("#"):
             problem = f"is {bound.render(reference)}; a remote reference is never fetched"
             yield Fault("schema-ref-remote", where, problem, "Copy the schema in and refer to it with #/...")
-        elif reference.startswith("#/") and pointers.resolve(reference, root) is pointers.NOWHERE:
-            problem = f"is {bound.render(reference)}, which leads nowhere in this schema"
+        elif astray := _astray(schema, reference, root):
+            problem = f"is {bound.render(reference)}, {astray}"
             yield Fault("schema-ref-unresolved", where, problem, _REF_FIX)
-        elif _leads_back(schema, root):
-            problem = f"is {bound.render(reference)}, which leads only back to itself"
-            yield Fault("schema-ref-unresolved", where, problem, _REF_FIX)
+
+
+def _astray(schema: dict[str, Any], reference: str, root: Any) -> str | None:
+    """What is wrong with where a local reference leads."""
+    target = pointers.resolve(reference, root)
+    if target is pointers.NOWHERE:
+        return "which leads nowhere in this schema"
+    if not pointers.leads_to_schema(reference):
+        return "where no schema stands"
+    return "which leads only back to itself" if _leads_back(schema, root) else None
 
 
 _REF_FIX = "Refer to a place that exists; in an action, # is the object whose properties are the action's."
@@ -232,28 +221,6 @@ def _leads_back(schema: dict[str, Any], root: Any) -> bool:
         passed.add(id(target))
         target = pointers.resolve(target.get("$ref"), root)
     return target is schema
-
-
-def _composition_faults(schema: dict[str, Any], path: str) -> Iterator[Fault]:
-    """A closed object refuses what its composition adds, so such a declaration can never be satisfied."""
-    properties = schema.get("properties")
-    if type(properties) is not dict or not is_closed(schema):
-        return
-    for keyword in _COMPOSITION:
-        for branch in _branches(schema.get(keyword)):
-            inner = branch.get("properties")
-            added = sorted(key for key in inner if key not in properties) if type(inner) is dict else []
-            if added:
-                problem = f"adds {', '.join(map(bound.render, added))} beside closed properties"
-                fix = "Declare them in the object's own properties, or open it with additionalProperties."
-                yield Fault("schema-composition", paths.join(path, keyword), problem, fix)
-
-
-def _branches(value: Any) -> list[dict[str, Any]]:
-    candidates = value if type(value) is list else [value]
-    if type(value) is dict and not value.keys() & {"properties", "required", "type"}:
-        candidates = [value, *value.values()]
-    return [branch for branch in candidates if type(branch) is dict]
 
 
 def _build_faults(schema: Any, formats: Formats) -> Iterator[Fault]:
@@ -271,10 +238,11 @@ def _meta_schema_faults(schema: Any) -> Iterator[Fault]:
     # Imported for a schema that is wrong: the import costs more than building a whole site's schemas.
     from jsonschema import Draft202012Validator
 
+    # The meta-schema is made of parts that each look at a keyword, so one fault is found several times.
+    told: set[tuple[str, str]] = set()
     for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema):
-        path = paths.ROOT
-        for step in error.absolute_path:
-            path = paths.join(path, step) if isinstance(step, str) else paths.item(path, step)
-        yield Fault(
-            "schema-unbuildable", path, f"breaks the meta-schema: {bound.render(error.message)}", _BUILD_FIX
-        )
+        path = paths.of(error.absolute_path)
+        if (path, error.message) not in told:
+            told.add((path, error.message))
+            problem = f"breaks the meta-schema: {bound.render(error.message)}"
+            yield Fault("schema-unbuildable", path, problem, _BUILD_FIX)

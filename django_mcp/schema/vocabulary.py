@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, Final
@@ -41,6 +42,9 @@ def label_of(name: Any) -> str:
 
 _Problem = tuple[str, str, str]
 
+_SURROGATE = "holds a lone surrogate, which no UTF-8 can carry"
+_SURROGATE_FIX = "Remove it; it is half of a character."
+
 
 def _problems(name: Any, schema: Any) -> Iterator[_Problem]:
     if not isinstance(name, str):
@@ -48,6 +52,8 @@ def _problems(name: Any, schema: Any) -> Iterator[_Problem]:
     elif not name or "\n" in name:
         problem = "the name is empty or holds a newline, which would break the list of actions"
         yield "action-name", problem, "Name it in one line."
+    elif not bound.is_sendable(name):
+        yield "action-name", f"the name {_SURROGATE}", _SURROGATE_FIX
     if type(schema) is not dict:
         yield "action-shape", f"its schema is {bound.render(schema)}, not a plain dict", "Write a dict."
         return
@@ -79,6 +85,8 @@ def _description_problems(schema: dict[Any, Any]) -> Iterator[_Problem]:
     elif "\n" in schema["description"]:
         problem = "description holds a newline, which would break the list of actions"
         yield "description-newline", problem, "Keep description to one line; put the rest into notes."
+    elif not bound.is_sendable(schema["description"]):
+        yield "description-shape", f"description {_SURROGATE}", _SURROGATE_FIX
 
 
 def _names_problem(value: Any) -> str | None:
@@ -161,6 +169,8 @@ def _help_problems(schema: dict[Any, Any]) -> Iterator[_Problem]:
     notes, related, examples = schema.get("notes", ""), schema.get("related", []), schema.get("examples", [])
     if not isinstance(notes, str):
         yield "notes-shape", f"notes is {bound.render(notes)}, which is no string", "Write text."
+    elif not bound.is_sendable(notes):
+        yield "notes-shape", f"notes {_SURROGATE}", _SURROGATE_FIX
     if type(related) is not list or not all(isinstance(item, str) for item in related):
         problem = f"related is {bound.render(related)}, not a list of action names"
         yield "related-shape", problem, "Write a list of strings."
@@ -209,7 +219,7 @@ def _defaults_offences(
                 action=label,
             )
         ]
-    problems, _ = ValueGate(closure.schema, formats).problems(declared)
+    problems, _ = ValueGate(closure.schema, formats).problems(declared, most=sys.maxsize)
     return [
         Offence(
             rule="defaults-invalid",

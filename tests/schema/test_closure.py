@@ -54,6 +54,10 @@ CLOSED = {"type": "object", "properties": {"a": {}}, "additionalProperties": Fal
             },
             {"$ref": "#/properties/p/$defs/d", "$defs": {"d": CLOSED, "e": {"properties": {}}}},
         ),
+        (
+            {"properties": {"a": {}}, "unevaluatedProperties": False},
+            {"properties": {"a": {}}, "unevaluatedProperties": False},
+        ),
         (True, True),
     ],
 )
@@ -67,6 +71,22 @@ def test_a_closed_object_is_published_closed(declared, published):
         "additionalProperties": False,
     }
     assert declared == before
+
+
+def test_one_schema_written_at_two_places_is_closed_only_where_closure_leads():
+    shared = {"type": "object", "properties": {"a": {}}}
+    closure = Closure.of({"p": shared, "q": {"anyOf": [shared, {"const": shared}]}})
+    assert closure.properties == {"p": CLOSED, "q": {"anyOf": [shared, {"const": shared}]}}
+
+
+def test_a_key_that_several_schemas_refuse_is_told_once_with_the_names_they_share():
+    properties = {
+        "p": {
+            "properties": {"xa": {"properties": {"k": {}, "m": {}}}},
+            "patternProperties": {"^x": {"properties": {"k": {}, "n": {}}}},
+        }
+    }
+    assert unknown(properties, {"p": {"xa": {"z": 1}}}) == [("p.xa.z", "z", "p.xa", ("k",))]
 
 
 def test_a_key_the_root_does_not_declare_is_unknown():
@@ -166,6 +186,9 @@ def test_very_deep_data_is_walked():
         ),
         ({"$ref": "#/properties/p/$defs/d", "$defs": {"d": {"type": "integer"}}}, 1.0, 1),
         ({"anyOf": [{"type": "integer"}]}, 1.0, 1.0),
+        ({"type": "object", "allOf": [{"properties": {"n": {"type": "integer"}}}]}, {"n": 1.0}, {"n": 1.0}),
+        ({"type": "integer"}, float("inf"), float("inf")),
+        ({"items": {"$ref": "#here"}, "$defs": {"d": {"$anchor": "here", "type": "integer"}}}, [1.0], [1]),
         (
             {"properties": {"next": {"$ref": "#/properties/p"}, "n": {"type": "integer"}}},
             {"next": {"n": 1.0}},
@@ -188,6 +211,14 @@ def test_data_in_which_nothing_changes_is_not_copied():
     assert changed["q"] is data["q"]
     no_integers = Closure.of({"p": {}})
     assert no_integers.integers(data) is data
+
+
+def test_numbers_are_found_as_deep_as_the_decoder_lets_data_be():
+    closure = Closure.of({"p": {"type": ["array", "integer"], "items": {"$ref": "#/properties/p"}}})
+    sent, expected = 1.0, 1
+    for _ in range(300):
+        sent, expected = [sent], [expected]
+    assert repr(closure.integers({"p": sent})) == repr({"p": expected})
 
 
 NAMES = st.sampled_from(["a", "b", "xa", "odd key"])
@@ -260,3 +291,72 @@ def reference_loop(properties, name, seen=()):
         return False
     target = schema["$ref"].rsplit("/", 1)[1]
     return target in (*seen, name) or reference_loop(properties, target, (*seen, name))
+
+
+NUMBERS = st.recursive(
+    st.sampled_from([{}, {"type": "integer"}, {"type": "number"}, {"type": ["integer", "null"]}]),
+    lambda inner: st.fixed_dictionaries(
+        {},
+        optional={
+            "properties": st.dictionaries(NAMES, inner, max_size=2),
+            "patternProperties": st.dictionaries(st.just("^x"), inner, max_size=1),
+            "additionalProperties": inner,
+            "items": inner,
+            "prefixItems": st.lists(inner, min_size=1, max_size=2),
+            "allOf": st.lists(inner, min_size=1, max_size=2),
+            "anyOf": st.lists(inner, min_size=1, max_size=2),
+        },
+    ),
+    max_leaves=6,
+)
+NUMERIC_DATA = st.recursive(
+    st.sampled_from([1, 1.0, 1.5, -0.0, 1e300, float("inf"), True, None, "2.0"]),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+def places_of_integers(schema, value, path=()):
+    """Where the schema says integer, by a plain reading of it, without composition."""
+    if not isinstance(schema, dict):
+        return
+    listed = schema.get("type") if isinstance(schema.get("type"), list) else [schema.get("type")]
+    if "integer" in listed and "number" not in listed:
+        yield path
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            named = [schema["properties"][key]] if key in schema.get("properties", {}) else []
+            named += [one for _, one in schema.get("patternProperties", {}).items() if key.startswith("x")]
+            for one in named or [schema.get("additionalProperties")]:
+                yield from places_of_integers(one, inner, (*path, key))
+    if isinstance(value, list):
+        prefix = schema.get("prefixItems", [])
+        for index, inner in enumerate(value):
+            one = prefix[index] if index < len(prefix) else schema.get("items")
+            yield from places_of_integers(one, inner, (*path, index))
+
+
+def leaves(value, path=()):
+    inner = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    )
+    if inner is None:
+        yield path, value
+    else:
+        for key, one in inner:
+            yield from leaves(one, (*path, key))
+
+
+@given(NUMBERS, NUMERIC_DATA)
+def test_nothing_changes_but_whole_floats_where_the_schema_says_integer(schema, value):
+    data = {"p": value}
+    before = repr(data)
+    converted = Closure.of({"p": schema}).integers(data)
+    wanted = set(places_of_integers({"properties": {"p": schema}}, data))
+    expected = {
+        path: repr(int(leaf) if path in wanted and type(leaf) is float and leaf.is_integer() else leaf)
+        for path, leaf in leaves(data)
+    }
+    assert {path: repr(leaf) for path, leaf in leaves(converted)} == expected
+    assert repr(data) == before
+    assert (converted is data) is (repr(converted) == before)

@@ -45,9 +45,35 @@ def test_without_annotations_nothing_is_mirrored(schema):
         ),
         ({"properties": {"a": {"type": "string", "x-mcp-header": 3}}}, "a has x-mcp-header '3'"),
         ({"properties": {"a": {"x-mcp-header": "A"}}}, "a has x-mcp-header and the type None"),
+        (
+            {
+                "properties": {
+                    "a": {"type": "string", "x-mcp-header": "Region"},
+                    "b": {"type": "string", "x-mcp-header": "REGION"},
+                }
+            },
+            "b and a have the same x-mcp-header 'REGION', case ignored",
+        ),
     ],
 )
 def test_an_annotation_no_client_or_server_could_use_is_an_offence(schema, problem):
     [offence] = annotation_offences(schema)
     assert (offence.rule, offence.callback) == ("header-annotation", "input_schema")
     assert problem in offence.message
+
+
+def test_properties_may_have_the_names_of_keywords():
+    schema = {
+        "properties": {
+            "default": {"type": "string", "x-mcp-header": "A"},
+            "x-mcp-header": {"type": "string"},
+            3: {"type": "string", "x-mcp-header": "another rule's offence"},
+        }
+    }
+    assert annotation_offences(schema) == []
+
+
+def test_a_schema_that_contains_itself_is_looked_at_once():
+    schema = {"properties": {"a": {"type": "string", "x-mcp-header": "A"}}}
+    schema["properties"]["b"] = schema
+    assert annotation_offences(schema) == []

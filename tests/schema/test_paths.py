@@ -26,5 +26,10 @@ def test_a_key_is_plain_or_in_brackets_as_json(parent, key, path):
     assert paths.join(parent, key) == path
 
 
+def test_steps_make_a_path():
+    assert paths.of(["items", 0, "odd key"]) == 'items[0]["odd key"]'
+    assert paths.of([]) == paths.ROOT
+
+
 def test_an_item_is_in_brackets():
     assert paths.item(paths.join(paths.ROOT, "items"), 3) == "items[3]"

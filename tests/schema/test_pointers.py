@@ -9,6 +9,8 @@ from django_mcp.schema import pointers
 ROOT = {
     "$defs": {"a": {"type": "string"}, "odd/key~": {"x": 1}, "space key": 2},
     "prefixItems": [{"first": True}, {"second": True}],
+    "items": {"anyOf": [True, {"$anchor": "here"}], "not": {"$dynamicAnchor": "there"}},
+    "const": {"$anchor": "no-schema"},
 }
 
 
@@ -20,6 +22,8 @@ ROOT = {
         ("#/$defs/odd~1key~0", {"x": 1}),
         ("#/$defs/space%20key", 2),
         ("#/prefixItems/1", {"second": True}),
+        ("#here", {"$anchor": "here"}),
+        ("#there", {"$dynamicAnchor": "there"}),
     ],
 )
 def test_a_reference_leads_to_its_place(reference, target):
@@ -34,6 +38,8 @@ def test_a_reference_leads_to_its_place(reference, target):
         "#/prefixItems/-1",
         "#/prefixItems/x",
         "#/$defs/a/type/x",
+        "#/prefixItems/01",
+        "#/prefixItems/\u0661",
         "#anchor",
         "http://x",
         None,
@@ -42,3 +48,22 @@ def test_a_reference_leads_to_its_place(reference, target):
 )
 def test_anything_else_leads_nowhere(reference):
     assert pointers.resolve(reference, ROOT) is pointers.NOWHERE
+
+
+@pytest.mark.parametrize(
+    ("reference", "schema_stands_there"),
+    [
+        ("#", True),
+        ("#anchor", True),
+        ("#/properties/a", True),
+        ("#/properties/properties/items", True),
+        ("#/anyOf/0/not", True),
+        ("#/definitions/a", True),
+        ("#/properties", False),
+        ("#/properties/a/const", False),
+        ("#/anyOf", False),
+        ("#/components/schemas/a", False),
+    ],
+)
+def test_a_reference_leads_to_a_schema_or_into_the_middle_of_a_value(reference, schema_stands_there):
+    assert pointers.leads_to_schema(reference) is schema_stands_there

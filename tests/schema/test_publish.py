@@ -35,6 +35,19 @@ def test_a_digest_says_what_an_action_takes(schema, digest):
     assert publish.digest(schema, CLOSURE) == digest
 
 
+def test_the_input_schema_names_the_actions_and_none_of_their_constraints():
+    actions = {"b": {"description": "second", "properties": PROPERTIES}, "a": {"description": "first"}}
+    assert publish.input_schema(actions) == {
+        "type": "object",
+        "required": ["action"],
+        "additionalProperties": False,
+        "properties": {
+            "action": {"type": "string", "enum": ["a", "b"], "description": "a: first\nb: second"},
+            "data": {"type": "object"},
+        },
+    }
+
+
 def test_help_shows_the_keys_that_are_declared():
     assert publish.rendered({"description": "x", "properties": PROPERTIES}, CLOSURE) == {
         "description": "x",
