@@ -38,14 +38,12 @@ def call(view: View, registration: Registration, arguments: dict[str, Any], ctx:
     """Answer a call from a thread that may touch the database. Never raises for what a tool does."""
     run = Run(view, registration, arguments, ctx)
     try:
-        refused = run.open()
-        if refused is not None:
-            return refused
-        handler = async_to_sync(run.handler) if run.is_async else run.handler
-        returned = handler(run.data, ctx)
+        result = run.open()
+        if result is None:
+            result = run.attempt()
     except BaseException as raised:
         return run.fail(raised)
-    return run.succeed(returned)
+    return run.stop(result)
 
 
 async def acall(
@@ -54,13 +52,12 @@ async def acall(
     """`call` of an async handler: it is awaited on the event loop, all else runs in the request's thread."""
     run = Run(view, registration, arguments, ctx)
     try:
-        refused = await in_thread(run.open)
-        if refused is not None:
-            return refused
-        returned = await run.handler(run.data, ctx)
+        result = await in_thread(run.open)
+        if result is None:
+            result = await run.aattempt()
     except BaseException as raised:
         return await in_thread(run.fail, raised)
-    return await in_thread(run.succeed, returned)
+    return await in_thread(run.stop, result)
 
 
 async def in_thread(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -86,7 +83,6 @@ class Run:
         "_registration",
         "_sent",
         "_started",
-        "_transaction",
         "_view",
         "data",
         "handler",
@@ -104,7 +100,6 @@ class Run:
         self._ctx = ctx
         self._sent = arguments
         self._started = 0.0
-        self._transaction = ExitStack()
         self._entry: ActionEntry | None = None if ctx.action is None else registration.actions.get(ctx.action)
         self.data = arguments
         # A call without a known action has no handler; the gates answer it.
@@ -115,41 +110,60 @@ class Run:
         return self._registration.is_async if self._entry is None else self._entry.is_async
 
     def open(self) -> CallResult | None:
-        """Announce the call, pass it through the gates, begin the transaction unless one of them answers."""
+        """Announce the call and pass it through the gates; a result is a refusal."""
         self._started = time.monotonic()
         self._signal(signals.tool_started)
         body = self._gate() if self._registration.dispatches else None
-        if body is not None:
-            return self._stop(answer.refusal(body))
-        self._begin()
-        return None
+        return None if body is None else answer.refusal(body)
 
-    def succeed(self, returned: Any) -> CallResult:
-        """Answer what the handler returned; what it wrote is committed only once the answer is complete."""
+    def attempt(self) -> CallResult:
+        """Run the handler in a transaction of its own, which is committed once the answer is complete.
+
+        Raises what the handler raised, after a rollback.
+        """
+        with ExitStack() as transactions:
+            self._begin(transactions)
+            handler = async_to_sync(self.handler) if self.is_async else self.handler
+            return self._answer(handler(self.data, self._ctx))
+
+    async def aattempt(self) -> CallResult:
+        """`attempt` of an async handler."""
+        transactions = ExitStack()
         try:
-            result = answer.success(self._registration, returned, self._ctx, self._view)
+            await in_thread(self._begin, transactions)
+            returned = await self.handler(self.data, self._ctx)
+            return await in_thread(self._complete, transactions, returned)
         except BaseException as raised:
-            return self.fail(raised)
-        try:
-            self._transaction.close()
-        except (Exception, SystemExit) as raised:
-            return self._fault(raised)
-        return self._stop(result)
+            # Rolls back; where the answer is complete, the stack is empty already.
+            await in_thread(transactions.__exit__, type(raised), raised, raised.__traceback__)
+            raise
+
+    def stop(self, result: CallResult) -> CallResult:
+        """Announce the answer."""
+        self._signal(
+            signals.tool_stopped,
+            duration=time.monotonic() - self._started,
+            is_error=result.is_error,
+            error_kind=result.error_kind,
+            source="live",
+            degraded=False,
+            attempts=0 if result.error_kind == "dispatch" else 1,
+        )
+        return result
 
     def fail(self, raised: BaseException) -> CallResult:
-        """Roll back and answer what was raised. What ends more than the call goes on its way."""
-        try:
-            self._transaction.__exit__(type(raised), raised, raised.__traceback__)
-            if isinstance(raised, ToolError):
-                return self._stop(answer.error(self._registration, raised, self._ctx, self._view))
-        except (Exception, SystemExit) as worse:
-            raised = worse
+        """Answer what was raised. What ends more than the call goes on its way."""
+        if isinstance(raised, ToolError):
+            try:
+                return self.stop(answer.error(self._registration, raised, self._ctx, self._view))
+            except (Exception, SystemExit) as worse:
+                raised = worse
         raised = _essence(raised)
         if isinstance(raised, Interruption):
-            return self._stop(answer.interrupted(raised))
+            return self.stop(answer.interrupted(raised))
         found = verdict(raised)
         if found is not None:
-            return self._stop(answer.failure(raised, found))
+            return self.stop(answer.failure(raised, found))
         if isinstance(raised, (Exception, SystemExit)):
             return self._fault(raised)
         raise raised
@@ -175,13 +189,21 @@ class Run:
             self.data = {**copy.deepcopy(entry.defaults), **entry.closure.integers(data)}
         return body
 
-    def _begin(self) -> None:
+    def _begin(self, transactions: ExitStack) -> None:
+        """A transaction on every alias that has one around requests; none for what only reads."""
         options = self._registration.options if self._entry is None else self._entry.options
         if options.get("read_only"):
             return
         for alias, config in connections.settings.items():
             if config["ATOMIC_REQUESTS"]:
-                self._transaction.enter_context(transaction.atomic(using=alias))
+                transactions.enter_context(transaction.atomic(using=alias))
+
+    def _complete(self, transactions: ExitStack, returned: Any) -> CallResult:
+        with transactions:
+            return self._answer(returned)
+
+    def _answer(self, returned: Any) -> CallResult:
+        return answer.success(self._registration, returned, self._ctx, self._view)
 
     def _fault(self, raised: BaseException) -> CallResult:
         reference = secrets.token_hex(4)
@@ -206,18 +228,6 @@ class Run:
             reference=reference,
         )
         return answer.fault(body, raised)
-
-    def _stop(self, result: CallResult) -> CallResult:
-        self._signal(
-            signals.tool_stopped,
-            duration=time.monotonic() - self._started,
-            is_error=result.is_error,
-            error_kind=result.error_kind,
-            source="live",
-            degraded=False,
-            attempts=0 if result.error_kind == "dispatch" else 1,
-        )
-        return result
 
     def _signal(self, signal: Any, **fields: Any) -> None:
         signals.send(
