@@ -8,6 +8,7 @@ from django_mcp.authoring.declare import action, register
 from django_mcp.authoring.elicitation import Answer
 from django_mcp.authoring.errors import ConfigurationError, ToolError
 from django_mcp.authoring.hint import Hint
+from django_mcp.authoring.progress import report_progress
 from django_mcp.authoring.reply import Reply
 from django_mcp.authoring.tool import BaseTool, Tool
 from django_mcp.server import get_server
@@ -27,4 +28,5 @@ __all__ = [
     "action",
     "get_server",
     "register",
+    "report_progress",
 ]

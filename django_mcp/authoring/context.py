@@ -18,6 +18,7 @@ from django_mcp.authoring.elicitation import (
     read_answer,
 )
 from django_mcp.authoring.forms import Form
+from django_mcp.authoring.progress import Cancelled, Reporter
 from django_mcp.encoding import codec
 from django_mcp.encoding.normalise import normalise
 from django_mcp.schema import bound
@@ -40,7 +41,8 @@ class Context:
     request's `_meta`; `version` and `capabilities` are the protocol revision and capabilities the client
     stated in this request; `assigns` is a dict that authentication and middleware fill
     (`request.mcp_assigns`); `answers` holds what the user answered so far (MCP input requests); `request` is
-    the HttpRequest, None on stdio; `view` is what this caller may see of the server.
+    the HttpRequest, None on stdio; `view` is what this caller may see of the server; `cancelled` is whether
+    the caller has given the call up.
     """
 
     __slots__ = (
@@ -56,6 +58,7 @@ class Context:
         "interruption",
         "meta",
         "once",
+        "reporter",
         "request",
         "request_id",
         "server",
@@ -93,6 +96,8 @@ class Context:
         self.single_use = False
         self._asked: set[str] = set()
         self.cancelled = False
+        #: Where progress goes; None where nobody asked for it.
+        self.reporter: Reporter | None = None
         self.view: Any = None
         self._identity = identity
         self._headers = headers
@@ -120,6 +125,19 @@ class Context:
         if self._headers is None:
             self._headers = {} if self.request is None else self.request.headers
         return self._headers
+
+    def report_progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Tell the client how far the call is (MCP progress); from sync and async handlers alike.
+
+        `progress` grows with every report, `total` is what it grows to, `message` says what is done now.
+        Never blocks and never fails. Ends the call where the caller has given it up.
+        """
+        if self.cancelled:
+            self._interrupt(Cancelled())
+        if self.reporter is not None:
+            self.reporter.report(progress, total, message)
 
     def elicit(
         self, message: str, schema: Mapping[str, Any], *, key: str | None = None, once: bool = False

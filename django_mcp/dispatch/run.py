@@ -20,6 +20,7 @@ from django.db import connections, transaction
 from django_mcp import conf, signals
 from django_mcp.authoring.elicitation import Interruption
 from django_mcp.authoring.errors import ToolError
+from django_mcp.authoring.progress import running
 from django_mcp.dispatch import answer, gates
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.classify import verdict
@@ -124,14 +125,17 @@ class Run:
         with ExitStack() as transactions:
             self._begin(transactions)
             handler = async_to_sync(self.handler) if self.is_async else self.handler
-            return self._answer(handler(self.data, self._ctx))
+            with running(self._ctx):
+                returned = handler(self.data, self._ctx)
+            return self._answer(returned)
 
     async def aattempt(self) -> CallResult:
         """`attempt` of an async handler."""
         transactions = ExitStack()
         try:
             await in_thread(self._begin, transactions)
-            returned = await self.handler(self.data, self._ctx)
+            with running(self._ctx):
+                returned = await self.handler(self.data, self._ctx)
             return await in_thread(self._complete, transactions, returned)
         except BaseException as raised:
             # Rolls back; where the answer is complete, the stack is empty already.

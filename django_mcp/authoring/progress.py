@@ -1,0 +1,94 @@
+"""Progress of a call, told from wherever its handler's code runs (MCP progress)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+
+from django_mcp.authoring.elicitation import Interruption
+
+if TYPE_CHECKING:
+    from django_mcp.authoring.context import Context
+
+logger = logging.getLogger("django_mcp")
+
+#: Seconds between two reports that are sent; what comes sooner waits for the next, or for the end.
+INTERVAL_S: Final = 0.1
+
+Send = Callable[[float, float | None, str | None], None]
+
+
+class Cancelled(Interruption):
+    """The caller has given the call up; nobody waits for its answer."""
+
+
+class Reporter:
+    """Hands reports on: only what grows, at most ten a second, the last one always. Used from any thread.
+
+    `send(progress, total, message)` may block or fail; a failure is logged and never reaches the handler.
+    """
+
+    __slots__ = ("_clock", "_lock", "_next", "_reached", "_send", "_waiting")
+
+    def __init__(self, send: Send, clock: Callable[[], float] = time.monotonic) -> None:
+        self._send = send
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._reached = float("-inf")
+        self._next = float("-inf")
+        self._waiting: tuple[float, float | None, str | None] | None = None
+
+    def report(self, progress: float, total: float | None, message: str | None) -> None:
+        """Take one report; a value that is not above the last one taken is dropped (MCP progress)."""
+        with self._lock:
+            try:
+                # Asked this way round, so that NaN is dropped too.
+                if progress > self._reached:
+                    self._reached = progress
+                    self._waiting = (progress, total, message)
+                    if self._clock() >= self._next:
+                        self._hand_on()
+            except Exception:
+                logger.exception("A progress report could not be sent.")
+
+    def flush(self) -> None:
+        """Send what waits; to be called before the answer is."""
+        with self._lock:
+            try:
+                self._hand_on()
+            except Exception:
+                logger.exception("A progress report could not be sent.")
+
+    def _hand_on(self) -> None:
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            self._next = self._clock() + INTERVAL_S
+            self._send(*waiting)
+
+
+_current: ContextVar[Context | None] = ContextVar("django_mcp_call", default=None)
+
+
+@contextmanager
+def running(ctx: Context) -> Iterator[None]:
+    """Make this the call that `report_progress` speaks of."""
+    token = _current.set(ctx)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
+    """Report the progress of the call this code runs for; outside of a call nothing happens.
+
+    The same as `Context.report_progress`, for code that has no context at hand.
+    """
+    ctx = _current.get()
+    if ctx is not None:
+        ctx.report_progress(progress, total, message)
