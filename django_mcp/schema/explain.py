@@ -1,4 +1,4 @@
-"""The schema by which refusals are explained: it accepts the same, and tells less of nested alternatives.
+"""The schema by which refusals are explained: it tells less of nested alternatives.
 
 The errors of every alternative are gathered to tell one refusal. Where an alternative leads back to the
 alternatives it is one of, as in a tree of conditions, their number doubles with every level of the data.
@@ -18,15 +18,16 @@ ALTERNATIVES: Final = ("anyOf", "oneOf")
 _BRIEF: Final = "x-brief"
 #: Keywords of which the validator gathers no errors anyway.
 _JUDGED: Final = frozenset({"contains", "if", "not"})
-#: Keywords that depend on what their neighbours have judged, which a `not` does not tell.
+#: Keywords that depend on what their neighbours have judged. A `not` does not tell, so the copy lacks them.
 _UNEVALUATED: Final = ("unevaluatedItems", "unevaluatedProperties")
 
 
 def explaining(schema: Any) -> Any:
-    """The schema itself, unless its alternatives lead back to themselves."""
+    """The schema itself, unless its alternatives lead back to themselves.
+
+    Else one that accepts the same, and what `unevaluatedProperties` and `unevaluatedItems` alone refuse.
+    """
     schemas = [one for _, one in subschemas(schema) if isinstance(one, dict)]
-    if any(keyword in one for one in schemas for keyword in _UNEVALUATED):
-        return schema
     composed = [one for one in schemas if any(keyword in one for keyword in ALTERNATIVES)]
     if not any(_leads_back(one, schema) for one in composed):
         return schema
@@ -56,7 +57,11 @@ def _rewritten(schema: Any, *, brief: bool) -> Any:
     """A copy whose alternatives, or those inside of its alternatives, are brief."""
     if not isinstance(schema, dict):
         return schema
-    written = {keyword: _rewritten_value(keyword, value, brief) for keyword, value in schema.items()}
+    written = {
+        keyword: _rewritten_value(keyword, value, brief)
+        for keyword, value in schema.items()
+        if keyword not in _UNEVALUATED
+    }
     if brief:
         judged = [{"not": {"not": {key: written.pop(key)}}} for key in ALTERNATIVES if key in written]
         if judged:

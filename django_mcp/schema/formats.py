@@ -43,9 +43,21 @@ class Formats:
     @classmethod
     def of(cls, extra: Mapping[str, Callable[[str], bool] | None]) -> Formats:
         """`extra` maps a name to a check of a string, or to None for one that only annotates."""
-        checks = {name: check or _anything for name, check in extra.items()}
+        checks = {name: _anything if check is None else _judging(check) for name, check in extra.items()}
         checks |= {name: _anything for name in ANNOTATIONS if name not in checks}
         return cls(BUILT_IN | frozenset(checks), MappingProxyType(checks))
+
+
+def _judging(check: Callable[[str], bool]) -> Callable[[str], bool]:
+    """A check that is a parser says no by a ValueError; any other exception is a fault of the site's."""
+
+    def judge(value: str) -> bool:
+        try:
+            return bool(check(value))
+        except ValueError:
+            return False
+
+    return judge
 
 
 def _anything(value: str) -> bool:

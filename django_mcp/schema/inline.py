@@ -1,16 +1,30 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django_mcp.schema import pointers
 from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, subschemas
+
+#: Keywords that judge nothing (JSON Schema 2020-12, chapter 9 of the validation vocabulary).
+_ANNOTATIONS: Final = frozenset(
+    {
+        "$comment",
+        "default",
+        "deprecated",
+        "description",
+        "examples",
+        "readOnly",
+        "title",
+        "writeOnly",
+    }
+)
 
 
 def inlined(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with every local `$ref` replaced by what it names, and without `$defs` nobody refers to.
 
-    Keywords beside a `$ref` win over the same ones of its target. A recursive reference stays, with its
-    `$defs`.
+    What a `$ref` is annotated with wins over its target's annotations; a demand that both make differently
+    stays beside the target's, under `allOf`. A recursive reference stays, with its `$defs`.
     """
     written: dict[str, Any] = _inline(schema, schema, ())
     if not _refers(written):
@@ -36,8 +50,15 @@ def _inline(schema: Any, root: dict[str, Any], within: tuple[str, ...]) -> Any:
         inner = _inline(target, root, (*within, str(reference)))
         if not _refers(inner):
             del written["$ref"]
-            return {**inner, **written}
+            return _joined(inner, written)
     return written
+
+
+def _joined(target: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
+    shared = (target.keys() & beside.keys()) - _ANNOTATIONS
+    if all(target[keyword] == beside[keyword] for keyword in shared):
+        return {**target, **beside}
+    return {**beside, "allOf": [target, *beside.get("allOf", ())]}
 
 
 def _refers(schema: dict[str, Any]) -> bool:

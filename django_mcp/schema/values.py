@@ -21,6 +21,9 @@ class SchemaError(ValueError):
 
 Problems = list[tuple[str, list[str]]]
 
+#: Told where the schema that explains refuses nothing, so that only what it leaves out can have refused.
+_UNEVALUATED = "has keys or items that the schema does not allow"
+
 
 class ValueGate:
     """Judges values by a JSON Schema 2020-12, formats asserted, nothing fetched, patterns bounded."""
@@ -39,11 +42,13 @@ class ValueGate:
         self._explaining: tuple[Any, jsonschema_rs.Draft202012Validator] | None = None
 
     def problems(self, value: Any, most: int = bound.LISTED) -> tuple[Problems, int]:
-        """The first paths at which the schema refuses the value, in order, and how many there are in all."""
+        """The first paths at which the schema refuses a value, in order, and how many there are in all."""
         schema, validator = self._explaining or self._explain()
         errors: dict[str, list[Any]] = {}
         for error in validator.iter_errors(value):
             errors.setdefault(paths.of(error.instance_path), []).append(error)
+        if not errors and not self.is_valid(value):
+            return [(paths.ROOT, [_UNEVALUATED])], 1
         listed = heapq.nsmallest(most, errors)
         return [(path, told(errors[path], schema)) for path in listed], len(errors)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import jsonschema_rs
 import pytest
 
@@ -56,3 +58,15 @@ def test_a_site_adds_formats_and_may_replace_annotations():
 def test_an_unknown_format_cannot_be_built():
     with pytest.raises(SchemaError, match="Unknown format"):
         ValueGate({"format": "dat"}, Formats.of({}))
+
+
+def test_a_parser_refuses_with_a_value_error():
+    gate = ValueGate({"format": "hex"}, Formats.of({"hex": bytes.fromhex}))
+    assert gate.is_valid("c0ffee")
+    assert gate.problems("coffee") == ([("", ["must be a valid hex"])], 1)
+
+
+def test_what_a_check_returns_counts_by_its_truth():
+    gate = ValueGate({"format": "sku"}, Formats.of({"sku": re.compile("[A-Z]+").fullmatch}))
+    assert gate.is_valid("ABC")
+    assert not gate.is_valid("abc")

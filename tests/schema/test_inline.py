@@ -33,6 +33,21 @@ NAME = {"type": "string", "description": "A name"}
             {"properties": {"$ref": {"const": {"$ref": "#/$defs/n"}}}},
         ),
         (
+            {
+                "$defs": {"n": {"minLength": 3, "type": "string"}},
+                "items": {"$ref": "#/$defs/n", "minLength": 1},
+            },
+            {"items": {"minLength": 1, "allOf": [{"minLength": 3, "type": "string"}]}},
+        ),
+        (
+            {"$defs": {"n": {"allOf": [True]}}, "items": {"$ref": "#/$defs/n", "allOf": [False]}},
+            {"items": {"allOf": [{"allOf": [True]}, False]}},
+        ),
+        (
+            {"$defs": {"n": {"minLength": 3}}, "items": {"$ref": "#/$defs/n", "minLength": 3}},
+            {"items": {"minLength": 3}},
+        ),
+        (
             {"$defs": {"n": {"$anchor": "n", "type": "null"}}, "items": {"$ref": "#n"}},
             {"items": {"$anchor": "n", "type": "null"}},
         ),

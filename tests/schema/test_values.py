@@ -238,6 +238,18 @@ def test_alternatives_that_lead_back_to_themselves_are_told_one_level_deep(schem
     )
 
 
+def test_unevaluated_keys_beside_such_alternatives_are_told_in_one_word():
+    schema = {"$defs": {"filter": {**FILTER, "unevaluatedProperties": False}}, "$ref": "#/$defs/filter"}
+    value = {"op": "is", "field": "name", "s3cret": 1}
+    assert problems(schema, {"op": "is", "field": "name"}) == ([], 0)
+    assert problems(schema, value) == ([("", ["has keys or items that the schema does not allow"])], 1)
+    for _ in range(60):
+        value = {"op": "and", "args": [value]}
+    told, count = problems(schema, value)
+    assert count == 1
+    assert len(told[0][1][0]) < 400
+
+
 def test_all_problems_are_told_by_path_in_order():
     schema = {
         "properties": {
