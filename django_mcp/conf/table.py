@@ -186,8 +186,8 @@ _GLOBAL = (
         "FORMATS",
         Keyed(STRING, Optional(CALLABLE), "a mapping of format names to a callable or None"),
         _NOTHING,
-        "More formats for schemas: name to a callable that returns whether a string is right (a ValueError is a "
-        "no), or to None for an annotation.",
+        "More formats for schemas: name to a callable that returns whether a string is right (a ValueError "
+        "is a no), or to None for an annotation.",
         per_server=False,
     ),
     Setting(
