@@ -8,10 +8,12 @@ from django_mcp.authoring.declare import action, register
 from django_mcp.authoring.elicitation import Answer
 from django_mcp.authoring.errors import ConfigurationError, ToolError
 from django_mcp.authoring.hint import Hint
+from django_mcp.authoring.icon import Icon
 from django_mcp.authoring.progress import report_progress
 from django_mcp.authoring.reply import Reply
 from django_mcp.authoring.tool import BaseTool, Tool
 from django_mcp.server import get_server
+from django_mcp.typed.tool import Toolset, tool
 
 __version__ = "0.1.0"
 
@@ -22,11 +24,14 @@ __all__ = [
     "ConfigurationError",
     "Context",
     "Hint",
+    "Icon",
     "Reply",
     "Tool",
     "ToolError",
+    "Toolset",
     "action",
     "get_server",
     "register",
     "report_progress",
+    "tool",
 ]

@@ -19,7 +19,7 @@ from django_mcp.transports.http import mount
 #: Rule to check id and what the rule says.
 RULES: Final[dict[str, tuple[str, str]]] = {
     # Tools
-    "not-a-tool": ("E001", "`@register` decorates a subclass of `Tool` or `BaseTool`."),
+    "not-a-tool": ("E001", "`@register` decorates a subclass of `Tool`, `BaseTool` or `Toolset`."),
     "tool-name": ("E002", "A tool name is 1 to 128 characters of `A-Z a-z 0-9 _ . -`."),
     "tool-name-duplicate": ("E003", "A tool name is declared once."),
     "tool-name-reserved": ("E004", "A tool is not named like one of the framework's, such as `help`."),
@@ -94,6 +94,13 @@ RULES: Final[dict[str, tuple[str, str]]] = {
         "E066",
         "`x-mcp-header` is a unique header token on a string, integer or boolean property.",
     ),
+    # Typed tools
+    "typed-hint": ("E090", "Every name in the hints of a typed tool exists at run time."),
+    "typed-schema": ("E091", "The hints of a typed tool are types that a schema can be derived from."),
+    "typed-parameter": ("E092", "The parameters of a typed tool have names."),
+    "typed-hidden": ("E093", "A field that is read-only or deprecated has a default."),
+    "toolset-empty": ("E094", "A Toolset has tools."),
+    "toolset-entrypoint": ("E095", "`execute` is not both marked with `@tool` and ruled out."),
     # Settings
     "setting-unknown": ("E070", "`DJANGO_MCP` holds only known keys."),
     "setting-type": ("E071", "A setting has its documented type."),

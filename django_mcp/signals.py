@@ -56,7 +56,7 @@ _REQUEST = {
     "request_id": "The JSON-RPC id, or None where none could be read.",
     "method": "The JSON-RPC method, or None where none could be read.",
 }
-_TOOL_CLASS = "the tool's class"
+_TOOL_CLASS = "the tool's class; of a typed tool the Toolset or the function"
 
 #: Every event, in the order of the documentation.
 EVENTS: Final = (

@@ -32,6 +32,7 @@ class Demo:
         await self.look_around()
         await self.misspell_a_key()
         await self.send_a_bad_item()
+        await self.count_by_type()
 
     async def look_around(self) -> None:
         heading("Who is there?")
@@ -45,7 +46,8 @@ class Demo:
         sent("tools/list")
         tools = (await self.client.list_tools()).tools
         received({tool.name: (tool.description or "").partition("\n")[0] for tool in tools})
-        expect([tool.name for tool in tools] == ["tasks", "help"], "the site has the tools tasks and help")
+        names = ["tasks", "tracker__workload", "help"]
+        expect([tool.name for tool in tools] == names, f"the site has the tools {', '.join(names)}")
 
         heading("What can they do?")
         index = await self.call("help", {})
@@ -81,6 +83,14 @@ class Demo:
         items[1]["due"] = "2027-02-01"
         imported = await self.correct("tasks", arguments)
         expect(imported["created"] == len(items), "all items were created")
+
+    async def count_by_type(self) -> None:
+        heading(
+            "A tool made of a function and its type hints: dates arrive as dates, results keep their schema"
+        )
+        await self.call("tracker__workload", {"until": "31.12.2027"}, refused="invalid_values")
+        workload = await self.correct("tracker__workload", {"until": "2027-12-31"})
+        expect(workload["Website"] > 0, "the website has open tasks")
 
     async def call(self, tool: str, arguments: dict[str, Any], refused: str | None = None) -> dict[str, Any]:
         """Call a tool and return its JSON answer; `refused` names the error it has to answer with."""

@@ -47,7 +47,8 @@ def test_a_page_s_tools_have_no_offence_its_answers_are_real_and_its_tests_pass(
         for block in blocks(DOCS / name):
             if block.language == "python":
                 run(block, namespace, request)
-                assert findings() == []
+                # A page may show a model inside of another, which is published by reference.
+                assert [one for one in findings() if one.offence.rule != "portable-ref"] == []
             elif block.role == "call":
                 ctx = testing.build_context(capabilities=ASKS)
                 called = testing.run_tool(block.tool, json.loads(block.text), ctx=ctx)
@@ -58,7 +59,8 @@ def test_a_page_s_tools_have_no_offence_its_answers_are_real_and_its_tests_pass(
 def run(block, namespace, request):
     """Run code, and the tests in it with the fixtures they name."""
     before = set(namespace)
-    exec(block.text, namespace)
+    # As a module of its own, which takes no __future__ imports from this one.
+    exec(compile(block.text, namespace["__name__"], "exec", dont_inherit=True), namespace)
     for name in [name for name in namespace if name.startswith("test_") and name not in before]:
         function = namespace[name]
         assert block.role == "test", f"{name} is in a block that is not marked as a test"

@@ -7,16 +7,24 @@ from typing import Any
 class Hint:
     """A follow-up call suggested to the model next to an answer.
 
-    `tool` and `action` name the call, `description` says what it is good for, `example` is the arguments to
-    copy, by convention `{"data": {...}}`. A wrong type raises TypeError, an empty name ValueError.
+    `tool` and `action` name the call, `tool` alone that of a tool without actions; `description` says what it
+    is good for, `example` is the arguments to copy, for an action by convention `{"data": {...}}`. A wrong
+    type raises TypeError, an empty name ValueError.
     """
 
     __slots__ = ("action", "description", "example", "tool")
 
     def __init__(
-        self, *, tool: str, action: str, description: str, example: Mapping[str, Any] | None = None
+        self,
+        *,
+        tool: str,
+        description: str,
+        action: str | None = None,
+        example: Mapping[str, Any] | None = None,
     ) -> None:
         for field, value in (("tool", tool), ("action", action), ("description", description)):
+            if field == "action" and value is None:
+                continue
             if not isinstance(value, str):
                 raise TypeError(f"Hint.{field} must be a string, not {type(value).__name__}.")
             if not value:
@@ -29,12 +37,11 @@ class Hint:
         self.example = example
 
     def wire(self) -> dict[str, Any]:
-        """The hint as it is published; an absent example is left out."""
-        published: dict[str, Any] = {
+        """The hint as it is published; what it does not have is left out."""
+        fields = {
             "tool": self.tool,
             "action": self.action,
             "description": self.description,
+            "example": self.example,
         }
-        if self.example is not None:
-            published["example"] = self.example
-        return published
+        return {field: value for field, value in fields.items() if value is not None}

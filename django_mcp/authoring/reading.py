@@ -15,7 +15,8 @@ from django.db import connections
 from django.utils.functional import Promise
 
 from django_mcp.authoring.declare import MARK
-from django_mcp.authoring.tool import BaseTool, Tool
+from django_mcp.authoring.icon import Icon
+from django_mcp.authoring.tool import BaseTool, Callbacks, Tool
 from django_mcp.schema import bound
 from django_mcp.schema.offence import Offence
 
@@ -29,8 +30,8 @@ def _words(value: Any) -> bool:
     return type(value) in (set, frozenset, list, tuple) and all(isinstance(word, str) for word in value)
 
 
-def _maps(value: Any) -> bool:
-    return type(value) in (list, tuple) and all(type(item) is dict for item in value)
+def _icons(value: Any) -> bool:
+    return type(value) in (list, tuple) and all(isinstance(item, (dict, Icon)) for item in value)
 
 
 _TEXT = Shape("a string, lazily translated or not", lambda value: isinstance(value, (str, Promise)))
@@ -45,7 +46,7 @@ SHAPES: dict[str, Shape] = {
     "title": _OPTIONAL_TEXT,
     "annotations": _OPTIONAL_MAP,
     "output_schema": _OPTIONAL_MAP,
-    "icons": Shape("a list of dicts or None", lambda value: value is None or _maps(value)),
+    "icons": Shape("a list of icons or None", lambda value: value is None or _icons(value)),
     "tags": Shape("a set, list or tuple of strings", _words),
 }
 ACTIONS_SHAPE = {"actions": _MAP}
@@ -156,9 +157,9 @@ def _permission(reading: Reading) -> Any:
 
 
 def _read_actions(reading: Reading, tool: Tool) -> None:
-    marked = _marked(type(tool))
+    methods = marked(type(tool), MARK)
     plain = reading.values.get("actions")
-    if marked and plain is not None:
+    if methods and plain is not None:
         reading.refuse(
             rule="actions-twice",
             message="The tool declares actions both with @action and in an actions mapping.",
@@ -172,7 +173,7 @@ def _read_actions(reading: Reading, tool: Tool) -> None:
             fix="Define run_action, or mark methods with @action.",
             callback="run_action",
         )
-    if not marked and type(tool).actions is None:
+    if not methods and type(tool).actions is None:
         reading.refuse(
             rule="callback-missing",
             message="The tool declares no actions.",
@@ -182,30 +183,46 @@ def _read_actions(reading: Reading, tool: Tool) -> None:
     for name, schema in (plain or {}).items():
         reading.actions[name] = schema
         reading.handlers[name] = functools.partial(tool.run_action, name)
-    for name, function in marked.items():
+    for name, function in methods.items():
         reading.actions[name] = getattr(function, MARK)
         reading.handlers[name] = getattr(tool, name)
 
 
-def _marked(cls: type[Tool]) -> dict[str, Any]:
-    """Methods marked with @action, by name; an override without the mark hides the one it overrides."""
+def marked(cls: type, mark: str) -> dict[str, Any]:
+    """Methods with a mark, by name; an override without the mark hides the one it overrides."""
     seen: dict[str, Any] = {}
     for base in cls.__mro__:
         for name, member in vars(base).items():
             seen.setdefault(name, member)
-    return {name: member for name, member in sorted(seen.items()) if hasattr(member, MARK)}
+    return {name: member for name, member in sorted(seen.items()) if hasattr(member, mark)}
 
 
-def _check_callbacks(reading: Reading) -> None:
-    tool = reading.tool
+def overrides(tool: Callbacks, callback: str) -> bool:
+    """Whether a tool has a callback of its own."""
+    return getattr(type(tool), callback) is not getattr(Callbacks, callback)
+
+
+def additions(tool: Callbacks) -> list[str]:
+    """The keys that a tool's callbacks may add to its answers."""
+    callbacks = {"hints": "hints", "context": "action_context"}
+    return [key for key, callback in callbacks.items() if overrides(tool, callback)]
+
+
+def callback_offences(tool: Callbacks) -> Iterator[Offence]:
+    """Callbacks that no call could use."""
     for name in ("hints", "handle_error", "action_context"):
         if inspect.iscoroutinefunction(getattr(tool, name)):
-            reading.refuse(
+            yield Offence(
                 rule="callback-async",
                 message=f"{name} is async def; only handlers and permissions may be.",
                 fix=f"Write {name} as a plain def.",
                 callback=name,
             )
+
+
+def _check_callbacks(reading: Reading) -> None:
+    tool = reading.tool
+    reading.offences += callback_offences(tool)
     if not isinstance(tool, Tool) and type(tool).run is BaseTool.run:
         reading.refuse(
             rule="callback-missing",
@@ -213,11 +230,15 @@ def _check_callbacks(reading: Reading) -> None:
             fix="Define run.",
             callback="run",
         )
+
+
+def handler_offences(reading: Reading) -> Iterator[Offence]:
+    """Handlers that cannot be called."""
     for name, handler in reading.handlers.items():
         try:
             inspect.signature(handler).bind({}, None)
         except TypeError as error:
-            reading.refuse(
+            yield Offence(
                 rule="handler-signature",
                 message=f"{name} cannot be called as a handler: {error}.",
                 fix="Write the handler as (self, data, ctx).",

@@ -8,7 +8,23 @@ if TYPE_CHECKING:
     from django_mcp.authoring.hint import Hint
 
 
-class BaseTool:
+class Callbacks:
+    """What shapes the answers of a tool, whatever its form. Each has a default."""
+
+    def hints(self, action: str | None, hint_context: Any) -> Iterable[Hint]:
+        """Follow-up calls to suggest next to an answer that carries a hint context."""
+        return []
+
+    def handle_error(self, reason: Any) -> str:
+        """The text the caller gets for a `ToolError`."""
+        return f"Operation failed: {reason}"
+
+    def action_context(self, action: str | None, ctx: Context) -> Mapping[str, Any] | None:
+        """Facts of the moment that go out with an answer and with help under `context`; None adds nothing."""
+        return None
+
+
+class BaseTool(Callbacks):
     """A hand-written tool: one `input_schema` and one `run(arguments, ctx)`.
 
     Every class-level member below is a plain attribute or a method without arguments. Each is read once, when
@@ -40,18 +56,6 @@ class BaseTool:
 
     def run(self, arguments: dict[str, Any], ctx: Context) -> Any:
         """Answer one call. May be `async def`. Returns what a handler returns or raises `ToolError`."""
-
-    def hints(self, action: str | None, hint_context: Any) -> Iterable[Hint]:
-        """Follow-up calls to suggest next to an answer that carries a hint context."""
-        return []
-
-    def handle_error(self, reason: Any) -> str:
-        """The text the caller gets for a `ToolError`."""
-        return f"Operation failed: {reason}"
-
-    def action_context(self, action: str | None, ctx: Context) -> Mapping[str, Any] | None:
-        """Facts of the moment that go out with an answer and with help under `context`; None adds nothing."""
-        return None
 
 
 class Tool(BaseTool):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 ERROR = "django_mcp.error"
 RETRYABLE = "django_mcp.retryable"
+SOURCE = "django_mcp.source"
+DEGRADED = "django_mcp.degraded"
 
 
 class _Unset(enum.Enum):
@@ -107,19 +109,31 @@ def success(registration: Registration, returned: Any, ctx: Context, view: View)
         if additions:
             raise OffContract("Content blocks cannot carry hints or context; return a mapping.")
         content = normalise(list(value))
-        structured = _structured_from(content)
+        structured = _shaped(registration, _structured_from(content))
     else:
-        structured = normalise(value)
+        plain = normalise(value) if registration.output is None else registration.output.dump(value)
+        structured = _shaped(registration, plain)
         if additions:
             if not isinstance(structured, dict):
                 raise OffContract("Only a mapping can carry hints or context.")
-            structured = {**structured, **additions}
-        content = [{"type": "text", "text": codec.text(structured)}]
-    if registration.output_gate is None:
-        return CallResult(content)
-    if not registration.output_gate.is_valid(structured):
-        raise OutputMismatch(_mismatch(registration, structured))
-    return CallResult(content, structured)
+            structured = plain = {**structured, **additions}
+        # A typed tool's text is the text that its function returns.
+        raw = registration.output is not None and isinstance(plain, str)
+        content = [{"type": "text", "text": plain if raw else codec.text(plain)}]
+    result = CallResult(content)
+    if registration.output is not None:
+        result.meta = {SOURCE: "live", DEGRADED: False}
+    if registration.output_gate is not None:
+        if not registration.output_gate.is_valid(structured):
+            raise OutputMismatch(_mismatch(registration, structured))
+        result.structured = structured
+    return result
+
+
+def _shaped(registration: Registration, plain: Any) -> Any:
+    """The value as a typed tool publishes it: clients before 2026-07-28 know only objects."""
+    output = registration.output
+    return {"result": plain} if output is not None and output.wrapped else plain
 
 
 def _structured_from(content: list[dict[str, Any]]) -> Any:
@@ -158,14 +172,21 @@ def _additions(registration: Registration, hint_context: Any, ctx: Context, view
     """`hints` when there are any, `context` when the tool states one."""
     additions: dict[str, Any] = {}
     if hint_context is not OMITTED:
-        hints = [_visible(hint, view) for hint in registration.tool.hints(ctx.action, hint_context)]
+        hints = [
+            _visible(hint, view) for hint in registration.tool.hints(_called(registration, ctx), hint_context)
+        ]
         published = [hint for hint in hints if hint is not None]
         if published:
             additions["hints"] = normalise(published)
-    context = action_context(registration, ctx.action, ctx)
+    context = action_context(registration, _called(registration, ctx), ctx)
     if context is not None:
         additions["context"] = context
     return additions
+
+
+def _called(registration: Registration, ctx: Context) -> str | None:
+    """What the callbacks are told was called: the action, or the function of a typed tool."""
+    return ctx.action if registration.typed is None else registration.typed.name
 
 
 def _visible(hint: Any, view: View) -> dict[str, Any] | None:

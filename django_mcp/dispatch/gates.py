@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from django_mcp.schema import bound, publish
 from django_mcp.schema.bound import LISTED
+from django_mcp.schema.closure import is_closed
 
 if TYPE_CHECKING:
     from django_mcp.registry.registration import ActionEntry, Registration
+    from django_mcp.schema.values import Problems
 
 #: The arguments of an action tool and their JSON types, as its published input schema states them.
 ACTION_ARGUMENTS = {"action": "string", "data": "object"}
@@ -30,16 +32,7 @@ def check_arguments(
     """Gates 1 and 2: only known arguments, each of its JSON type. An explicit null is a wrong type."""
     unknown = sorted(name for name in arguments if name not in types)
     if unknown:
-        listed = unknown[:LISTED]
-        return {
-            "error": "unknown_arguments",
-            "message": f"{owner} takes only the arguments {_names(types)}.",
-            "unknown": [bound.echo(name) for name in listed],
-            "unknown_count": len(unknown),
-            "allowed": list(types),
-            **_did_you_mean(listed, types),
-            "help": help_call,
-        }
+        return {**_unknown_arguments(unknown, list(types), owner), "help": help_call}
     wrong = {name: types[name] for name in arguments if not isinstance(arguments[name], _TYPES[types[name]])}
     if wrong:
         told = " and ".join(f"{name} must be of JSON type {kind}" for name, kind in sorted(wrong.items()))
@@ -50,6 +43,20 @@ def check_arguments(
             "help": help_call,
         }
     return None
+
+
+def _unknown_arguments(unknown: list[str], known: list[str], owner: str) -> Body:
+    listed = unknown[:LISTED]
+    return {
+        "error": "unknown_arguments",
+        "message": f"{owner} takes only the arguments {_names(known)}."
+        if known
+        else f"{owner} takes no arguments.",
+        "unknown": [bound.echo(name) for name in listed],
+        "unknown_count": len(unknown),
+        "allowed": known,
+        **_did_you_mean(listed, known),
+    }
 
 
 def missing_action(registration: Registration, actions: Mapping[str, ActionEntry]) -> Body:
@@ -106,6 +113,18 @@ def _missing_group(registration: Registration, entry: ActionEntry) -> Body:
     }
 
 
+def check_typed(registration: Registration, entry: ActionEntry, arguments: dict[str, Any]) -> Body | None:
+    """A typed tool's gates: known arguments, known keys inside of them, right values."""
+    if entry.gate.is_valid(arguments):
+        return None
+    known = list(entry.closure.properties)
+    unknown = sorted(name for name in arguments if name not in entry.closure.properties)
+    if unknown and is_closed(entry.closure.schema):
+        body = _unknown_arguments(unknown, known, registration.name)
+        return {**body, **_data_level(registration, entry)}
+    return _unknown_params(registration, entry, arguments) or _invalid_values(registration, entry, arguments)
+
+
 def _unknown_params(registration: Registration, entry: ActionEntry, data: dict[str, Any]) -> Body | None:
     found = entry.closure.unknown(data)
     if not found:
@@ -114,9 +133,10 @@ def _unknown_params(registration: Registration, entry: ActionEntry, data: dict[s
     suggestions: dict[str, Any] = {}
     for unknown in listed:
         suggestions |= publish.suggestions([unknown.key], unknown.allowed)
+    owner, place = _place(registration, entry)
     return {
         "error": "unknown_params",
-        "message": f"{registration.name} {entry.name} does not know {_keys(len(found))} in data.",
+        "message": f"{owner} does not know {_keys(len(found))} in {place}.",
         "unknown": [bound.echo(unknown.path) for unknown in listed],
         "unknown_count": len(found),
         "allowed": {bound.echo(unknown.parent): list(unknown.allowed) for unknown in listed},
@@ -127,9 +147,19 @@ def _unknown_params(registration: Registration, entry: ActionEntry, data: dict[s
 
 def _invalid_values(registration: Registration, entry: ActionEntry, data: dict[str, Any]) -> Body:
     problems, count = entry.gate.problems(data)
+    return _refused(registration, entry, problems, count)
+
+
+def refused_values(registration: Registration, entry: ActionEntry, problems: Problems) -> Body:
+    """The value gate's answer, for problems that a validator of the site found."""
+    return _refused(registration, entry, problems[:LISTED], len(problems))
+
+
+def _refused(registration: Registration, entry: ActionEntry, problems: Problems, count: int) -> Body:
+    owner, place = _place(registration, entry)
     return {
         "error": "invalid_values",
-        "message": f"{registration.name} {entry.name} refuses {_paths(count)} in data.",
+        "message": f"{owner} refuses {_paths(count)} in {place}.",
         "invalid": [
             {"path": bound.echo(path), "problems": [bound.echo(text) for text in texts]}
             for path, texts in problems
@@ -139,8 +169,17 @@ def _invalid_values(registration: Registration, entry: ActionEntry, data: dict[s
     }
 
 
+def _place(registration: Registration, entry: ActionEntry) -> tuple[str, str]:
+    """What was called, and where what it takes is sent."""
+    if registration.typed:
+        return registration.name, "arguments"
+    return f"{registration.name} {entry.name}", "data"
+
+
 def _data_level(registration: Registration, entry: ActionEntry) -> Body:
     """What every refusal of data ends with: which action, what it takes, and where to read more."""
+    if registration.typed:
+        return {"input_schema": entry.digest, "help": pointer(registration.name)}
     return {
         "action": entry.name,
         "input_schema": entry.digest,

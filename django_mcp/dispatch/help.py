@@ -106,11 +106,11 @@ def _index(view: View) -> dict[str, Any]:
 
 
 def _tool(registration: Registration, actions: Mapping[str, ActionEntry]) -> dict[str, Any]:
-    return {
-        "tool": registration.name,
-        "description": registration.description,
-        "actions": {name: _rendered(entry, actions) for name, entry in actions.items()},
-    }
+    described = {"tool": registration.name, "description": registration.description}
+    if registration.typed:
+        schemas = {"input_schema": registration.input_schema, "output_schema": registration.output_schema}
+        return {**described, **schemas}
+    return {**described, "actions": {name: _rendered(entry, actions) for name, entry in actions.items()}}
 
 
 def _action(

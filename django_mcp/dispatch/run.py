@@ -25,6 +25,7 @@ from django_mcp.dispatch import answer, gates
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.classify import verdict
 from django_mcp.schema import bound
+from django_mcp.typed.errors import Unconvertible
 
 if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
@@ -94,14 +95,14 @@ class Run:
     ) -> None:
         ctx.view = view
         ctx.tool = registration.name
-        sent = arguments.get("action")
+        sent = arguments.get("action") if registration.dispatches else None
         ctx.action = sent if isinstance(sent, str) else None
         self._view = view
         self._registration = registration
         self._ctx = ctx
         self._sent = arguments
         self._started = 0.0
-        self._entry: ActionEntry | None = None if ctx.action is None else registration.actions.get(ctx.action)
+        self._entry: ActionEntry | None = registration.entry(ctx.action)
         self.data = arguments
         # A call without a known action has no handler; the gates answer it.
         self.handler: Any = registration.run if self._entry is None else self._entry.handler
@@ -114,7 +115,7 @@ class Run:
         """Announce the call and pass it through the gates; a result is a refusal."""
         self._started = time.monotonic()
         self._signal(signals.tool_started)
-        body = self._gate() if self._registration.dispatches else None
+        body = self._gate()
         return None if body is None else answer.refusal(body)
 
     def attempt(self) -> CallResult:
@@ -173,6 +174,14 @@ class Run:
         raise raised
 
     def _gate(self) -> gates.Body | None:
+        if self._registration.dispatches:
+            return self._gate_action()
+        if self._registration.typed is not None:
+            body = gates.check_typed(self._registration, self._registration.typed, self._sent)
+            return body or self._take(self._registration.typed, self._sent)
+        return None
+
+    def _gate_action(self) -> gates.Body | None:
         registration = self._registration
         body = gates.check_arguments(
             self._sent, gates.ACTION_ARGUMENTS, registration.name, gates.pointer(registration.name)
@@ -187,11 +196,20 @@ class Run:
         if entry is None:
             return gates.unknown_action(registration, actions, name)
         data = self._sent.get("data", {})
-        body = gates.check_data(registration, entry, data)
-        if body is None:
+        return gates.check_data(registration, entry, data) or self._take(entry, data)
+
+    def _take(self, entry: ActionEntry, data: dict[str, Any]) -> gates.Body | None:
+        """Make of the data that passed what the handler gets; a validator of the site may still refuse it."""
+        whole = entry.closure.integers(data)
+        if entry.convert is None:
             # A copy, so that a handler that changes a default changes it for nobody else.
-            self.data = {**copy.deepcopy(entry.defaults), **entry.closure.integers(data)}
-        return body
+            self.data = {**copy.deepcopy(entry.defaults), **whole}
+            return None
+        try:
+            self.data = entry.convert(whole)
+        except Unconvertible as refused:
+            return gates.refused_values(self._registration, entry, refused.problems)
+        return None
 
     def _begin(self, transactions: ExitStack) -> None:
         """A transaction on every alias that has one around requests; none for what only reads."""
@@ -236,7 +254,7 @@ class Run:
     def _signal(self, signal: Any, **fields: Any) -> None:
         signals.send(
             signal,
-            type(self._registration.tool),
+            self._registration.sender,
             server=self._ctx.server,
             tool=self._registration.name,
             action=self._ctx.action,

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import inspect
 import logging
 import threading
 from collections import Counter
@@ -13,7 +12,8 @@ from django_mcp.auth.permissions import allowed
 from django_mcp.authoring import declare
 from django_mcp.authoring.errors import ConfigurationError
 from django_mcp.registry import filters
-from django_mcp.registry.build import Built, build
+from django_mcp.registry.build import build
+from django_mcp.registry.built import Built
 from django_mcp.registry.registration import ActionEntry, Registration
 from django_mcp.schema import portable, publish
 from django_mcp.schema.formats import Formats
@@ -162,8 +162,8 @@ class _State:
         self.settings = settings
         self.declared = declared
         formats = Formats.of(settings.formats)
-        self.builtins = [build(tool, formats) for tool in declare.builtins()]
-        self.built = [build(tool, formats) for tool in declared]
+        self.builtins = [built for tool in declare.builtins() for built in build(tool, formats)]
+        self.built = [built for tool in declared for built in build(tool, formats)]
         self.catalogs: dict[str, Catalog | ConfigurationError] = {}
 
     def holds(self, settings: conf.Settings, declared: tuple[Any, ...]) -> bool:
@@ -232,7 +232,7 @@ class _State:
 
 def _name_findings(builtins: list[Built], built: list[Built]) -> Iterable[Finding]:
     reserved = {entry.label for entry in builtins}
-    tools = [entry for entry in built if inspect.isclass(entry.declared)]
+    tools = [entry for entry in built if entry.origin is not None]
     counts = Counter(entry.label for entry in tools)
     for entry in tools:
         if entry.label in reserved:
@@ -243,9 +243,7 @@ def _name_findings(builtins: list[Built], built: list[Built]) -> Iterable[Findin
                 callback="name",
             )
         elif counts[entry.label] > 1:
-            origins = [
-                f"{e.declared.__module__}.{e.declared.__qualname__}" for e in tools if e.label == entry.label
-            ]
+            origins = [str(one.origin) for one in tools if one.label == entry.label]
             offence = Offence(
                 rule="tool-name-duplicate",
                 message=f"The tool name {entry.label!r} is declared by {' and '.join(origins)}.",

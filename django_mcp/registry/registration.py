@@ -2,12 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from django_mcp.authoring.tool import BaseTool, Tool
+from django_mcp.authoring.tool import Callbacks, Tool
 from django_mcp.schema.closure import Closure
 from django_mcp.schema.headers import HeaderRow
 from django_mcp.schema.values import ValueGate
+
+if TYPE_CHECKING:
+    from django_mcp.typed.derive import Output
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +31,21 @@ class ActionEntry:
     is_async: bool
     permission: Any
     options: Mapping[str, Any]
+    #: Makes what the handler gets of the data that passed; raises Unconvertible. None: it gets the data.
+    convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
     """One tool, ready to be listed, gated and run.
 
-    `arguments` names what the tool's published input schema takes; `run` is the handler of a tool without
-    actions.
+    `run` is the handler of a hand-written tool; `typed` is what a typed tool does, an action without a name.
     """
 
     name: str
-    tool: BaseTool
+    tool: Callbacks
+    #: Who sends the signals of its calls: the tool's class or function.
+    sender: Any
     description: Any
     title: Any
     annotations: dict[str, Any] | None
@@ -58,6 +64,9 @@ class Registration:
     guarded: bool
     #: Whether the tool states facts of the moment of its own.
     has_context: bool
+    typed: ActionEntry | None = None
+    #: Turns what a typed tool's handler returns into JSON.
+    output: Output | None = None
 
     @property
     def dispatches(self) -> bool:
@@ -66,5 +75,9 @@ class Registration:
 
     def awaits(self, action: object) -> bool:
         """Whether a call of this action, or of the tool without actions, is awaited on an event loop."""
-        entry = self.actions.get(action) if isinstance(action, str) else None
+        entry = self.entry(action)
         return self.is_async if entry is None else entry.is_async
+
+    def entry(self, action: object) -> ActionEntry | None:
+        """What a call of this action runs; of a typed tool, whatever it is called with."""
+        return self.actions.get(action) if isinstance(action, str) and self.dispatches else self.typed

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -46,6 +46,11 @@ class Formats:
         checks = {name: _anything if check is None else _judging(check) for name, check in extra.items()}
         checks |= {name: _anything for name in ANNOTATIONS if name not in checks}
         return cls(BUILT_IN | frozenset(checks), MappingProxyType(checks))
+
+    def annotating(self, names: Iterable[str]) -> Formats:
+        """The same catalogue with formats that say what a string is and judge none."""
+        checks = {**self.checks, **dict.fromkeys(names, _anything)}
+        return Formats(self.names | frozenset(names), MappingProxyType(checks))
 
 
 def _judging(check: Callable[[str], bool]) -> Callable[[str], bool]:

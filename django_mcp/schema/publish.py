@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django_mcp.schema import bound
-from django_mcp.schema.closure import Closure
 
 
 def summaries(actions: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -32,10 +31,10 @@ def input_schema(actions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def digest(schema: Mapping[str, Any], closure: Closure) -> dict[str, Any]:
-    """What an action takes, in the words a refusal of its data carries."""
+def digest(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
+    """What an action takes, in the words a refusal of its data carries; `properties` are closed."""
     published = {
-        "properties": closure.properties,
+        "properties": properties,
         "required": schema.get("required", []),
         "defaults": schema.get("defaults", {}),
     }
@@ -44,11 +43,11 @@ def digest(schema: Mapping[str, Any], closure: Closure) -> dict[str, Any]:
     return published
 
 
-def rendered(schema: Mapping[str, Any], closure: Closure) -> dict[str, Any]:
-    """An action as help shows it: the keys it declares, `required` always, its properties closed."""
+def rendered(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
+    """An action as help shows it: the keys it declares, `required` always, its closed `properties`."""
     published = {
         "description": schema["description"],
-        "properties": closure.properties,
+        "properties": properties,
         "required": schema.get("required", []),
     }
     for key in ("defaults", "required_one_of", "notes", "related", "examples"):

@@ -64,7 +64,8 @@ def _problems(name: Any, schema: Any) -> Iterator[_Problem]:
     yield from _description_problems(schema)
     if "properties" not in schema:
         problem = "it has no properties"
-        yield "properties-missing", problem, "Add properties; an action without data has properties={}."
+        fix = "Add properties (an action without data has properties={}), or type hints to every parameter."
+        yield "properties-missing", problem, fix
     elif type(schema["properties"]) is not dict:
         problem = f"properties is {bound.render(schema['properties'])}, not a plain dict"
         yield "properties-shape", problem, "Write a dict from property name to JSON Schema."

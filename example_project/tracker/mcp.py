@@ -1,15 +1,17 @@
-"""The tracker's tool for language models."""
+"""The tracker's tools for language models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
+from typing import Annotated, Any
 
 from django.core.paginator import EmptyPage, Paginator
+from django.db.models import Count
 from django.utils import timezone
+from pydantic import Field
 
-from django_mcp import Context, Hint, Reply, Tool, ToolError, action, register
+from django_mcp import Context, Hint, Reply, Tool, ToolError, action, register, tool
 from example_project.tracker.models import Project, Task
 
 ID = {"type": "integer", "minimum": 1, "description": "Id of the task."}
@@ -46,7 +48,7 @@ class Tasks(Tool):
             {"project": "Website", "title": "Tidy up the footer"},
         ],
     )
-    def create(self, data: dict[str, Any], ctx: Context) -> Reply:
+    def create(self, data: dict[str, Any], ctx: Context) -> Reply[dict[str, Any]]:
         task = create_task(data)
         return Reply({"task": shown(task)}, hint_context={"id": task.pk, "project": task.project.name})
 
@@ -68,7 +70,7 @@ class Tasks(Tool):
         examples=[{"overdue": True}, {"project": "Website", "status": "open", "page_size": 10}],
         read_only=True,
     )
-    def list(self, data: dict[str, Any], ctx: Context) -> Reply:
+    def list(self, data: dict[str, Any], ctx: Context) -> Reply[dict[str, Any]]:
         tasks = Task.objects.select_related("project")
         if "project" in data:
             tasks = tasks.filter(project=find_project(data["project"]))
@@ -99,7 +101,7 @@ class Tasks(Tool):
         examples=[{"id": 1}],
         read_only=True,
     )
-    def get(self, data: dict[str, Any], ctx: Context) -> Reply:
+    def get(self, data: dict[str, Any], ctx: Context) -> Reply[dict[str, Any]]:
         task = find_task(data["id"])
         return Reply({"task": shown(task)}, hint_context={"id": task.pk, "open": task.is_open})
 
@@ -112,7 +114,7 @@ class Tasks(Tool):
         examples=[{"id": 1}],
         idempotent=True,
     )
-    def complete(self, data: dict[str, Any], ctx: Context) -> Reply:
+    def complete(self, data: dict[str, Any], ctx: Context) -> Reply[dict[str, Any]]:
         task = find_task(data["id"])
         if task.is_open:
             task.complete()
@@ -127,7 +129,7 @@ class Tasks(Tool):
         examples=[{"id": 1}],
         destructive=True,
     )
-    def delete(self, data: dict[str, Any], ctx: Context) -> Reply:
+    def delete(self, data: dict[str, Any], ctx: Context) -> Reply[dict[str, Any]]:
         task = find_task(data["id"])
         deleted = shown(task)
         task.delete()
@@ -159,7 +161,7 @@ class Tasks(Tool):
             },
         ],
     )
-    def import_many(self, data: dict[str, Any], ctx: Context) -> Reply:
+    def import_many(self, data: dict[str, Any], ctx: Context) -> Reply[dict[str, Any]]:
         created = []
         for index, item in enumerate(data["items"]):
             try:
@@ -193,6 +195,17 @@ class Tasks(Tool):
     def action_context(self, action: str | None, ctx: Context) -> Mapping[str, Any]:
         """How many tasks are overdue, next to every answer."""
         return {"overdue_tasks": Task.objects.overdue().count()}
+
+
+@tool(title="Workload", read_only=True, tags={"reports"})
+def workload(
+    until: Annotated[date | None, Field(description="Only tasks due up to this day.")] = None,
+) -> dict[str, int]:
+    """How many open tasks each project has."""
+    tasks = Task.objects.filter(status=Task.Status.OPEN)
+    if until is not None:
+        tasks = tasks.filter(due__lte=until)
+    return dict(tasks.values_list("project__name").annotate(Count("pk")).order_by("project__name"))
 
 
 def hint(action: str, description: str, /, **data: Any) -> Hint:

@@ -24,8 +24,14 @@ def test_an_example_that_is_not_given_is_not_published():
     assert Hint(**RIGHT).wire() == RIGHT
 
 
-@pytest.mark.parametrize("field", RIGHT)
-@pytest.mark.parametrize("value", [None, 3, b"x"])
+def test_a_hint_may_name_a_tool_without_actions():
+    assert Hint(tool="search", description="Search").wire() == {"tool": "search", "description": "Search"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [(field, value) for field in RIGHT for value in (None, 3, b"x") if (field, value) != ("action", None)],
+)
 def test_what_is_no_string_is_refused(field, value):
     with pytest.raises(TypeError, match=f"Hint.{field} must be a string, not {type(value).__name__}."):
         Hint(**{**RIGHT, field: value})

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 export async function converse(client) {
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map((tool) => tool.name), ["tasks", "help"]);
+  assert.deepEqual(tools.map((tool) => tool.name), ["tasks", "tracker__workload", "help"]);
   const refused = await client.callTool({ name: "tasks", arguments: { action: "lst" } });
   assert.equal(refused.isError, true);
   const action = JSON.parse(refused.content[0].text).did_you_mean.lst;

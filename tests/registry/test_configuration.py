@@ -442,7 +442,7 @@ SHAPES = {
     "title": (3, "title must be a string or None; it is 3."),
     "annotations": (OrderedDict(), "annotations must be a plain dict or None; it is OrderedDict()."),
     "output_schema": ([], "output_schema must be a plain dict or None; it is []."),
-    "icons": ([1], "icons must be a list of dicts or None; it is [1]."),
+    "icons": ([1], "icons must be a list of icons or None; it is [1]."),
     "tags": ("word", "tags must be a set, list or tuple of strings; it is word."),
     "actions": (OrderedDict(), "actions must be a plain dict; it is OrderedDict()."),
 }
@@ -565,7 +565,7 @@ def test_a_name_is_declared_once():
 def test_only_tools_are_registered(declared):
     name = getattr(declared, "__qualname__", "3")
     assert found(declared) == [
-        ("E001", f"{name}: @register takes a subclass of Tool or BaseTool, not {declared!r}.")
+        ("E001", f"{name}: @register takes a subclass of Tool, BaseTool or Toolset, not {declared!r}.")
     ]
 
 

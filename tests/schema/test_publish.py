@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from django_mcp.schema import publish
-from django_mcp.schema.closure import Closure
 
 PROPERTIES = {"p": {"type": "object", "properties": {"q": {}}}}
 CLOSED = {"p": {"type": "object", "properties": {"q": {}}, "additionalProperties": False}}
-CLOSURE = Closure.of(PROPERTIES)
 
 
 def test_summaries_are_sorted_and_keep_the_authors_text():
@@ -32,7 +30,7 @@ def test_summaries_are_sorted_and_keep_the_authors_text():
     ],
 )
 def test_a_digest_says_what_an_action_takes(schema, digest):
-    assert publish.digest(schema, CLOSURE) == digest
+    assert publish.digest(schema, CLOSED) == digest
 
 
 def test_the_input_schema_names_the_actions_and_none_of_their_constraints():
@@ -49,7 +47,7 @@ def test_the_input_schema_names_the_actions_and_none_of_their_constraints():
 
 
 def test_help_shows_the_keys_that_are_declared():
-    assert publish.rendered({"description": "x", "properties": PROPERTIES}, CLOSURE) == {
+    assert publish.rendered({"description": "x", "properties": PROPERTIES}, CLOSED) == {
         "description": "x",
         "properties": CLOSED,
         "required": [],
@@ -64,7 +62,7 @@ def test_help_shows_the_keys_that_are_declared():
         "related": [],
         "examples": [{}],
     }
-    assert publish.rendered(whole, CLOSURE) == {**whole, "properties": CLOSED}
+    assert publish.rendered(whole, CLOSED) == {**whole, "properties": CLOSED}
 
 
 @pytest.mark.parametrize(

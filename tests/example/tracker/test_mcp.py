@@ -260,3 +260,17 @@ def test_every_example_of_an_action_is_a_call_its_gates_let_through():
         for example in listed["actions"].pop(name)["examples"]:
             assert (name, example, call(name, **example)[0]) == (name, example, False)
     assert listed["actions"] == {}
+
+
+def test_the_workload_counts_open_tasks_by_project():
+    website = ProjectFactory(name="Website")
+    TaskFactory(project=website, due=date(2027, 1, 31))
+    TaskFactory(project=website)
+    TaskFactory(project=website, status=Task.Status.DONE)
+    TaskFactory(project=ProjectFactory(name="Office move"))
+
+    everything = testing.run_tool("tracker__workload")
+    until = testing.run_tool("tracker__workload", {"until": "2027-01-31"})
+
+    assert everything["structuredContent"] == {"Office move": 1, "Website": 2}
+    assert until["structuredContent"] == {"Website": 1}

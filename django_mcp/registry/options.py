@@ -1,0 +1,70 @@
+"""What is wrong with the options of a tool or an action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from django_mcp.schema import bound
+from django_mcp.schema.offence import Offence
+
+_FLAGS: Final = ("read_only", "destructive", "idempotent", "open_world", "background")
+#: Options whose rooms are not built yet: accepting them in silence would promise what does not happen.
+_UNAVAILABLE: Final = ("background", "policy", "timeout")
+
+
+def permission_offences(permission: Any, action: str | None) -> Iterable[Offence]:
+    codename = isinstance(permission, str) and permission.count(".") == 1 and all(permission.split("."))
+    if permission is not None and not codename and not callable(permission):
+        yield Offence(
+            rule="permission",
+            message=f"{_of(action)}permission {bound.render(repr(permission))} is neither a codename "
+            "nor a callable.",
+            fix='Write "app_label.codename", or a callable that takes the context and returns a bool.',
+            callback="permission" if action is None else "actions",
+            action=action,
+        )
+
+
+def _of(action: str | None) -> str:
+    return "" if action is None else f"Action {action}: "
+
+
+def offences(options: Any, allowed: tuple[str, ...], action: str | None) -> Iterable[Offence]:
+    callback = "options" if action is None else "actions"
+    if type(options) is not dict:
+        yield Offence(
+            rule="options-shape",
+            message=f"{_of(action)}options must be a plain dict; it is {bound.render(options)}.",
+            fix=f"Write options as a dict of {', '.join(allowed)}.",
+            callback=callback,
+            action=action,
+        )
+        return
+    stray = sorted(bound.render(key) for key in options if key not in allowed)
+    if stray:
+        yield Offence(
+            rule="options-unknown",
+            message=f"{_of(action)}unknown options {', '.join(stray)}; known are {', '.join(allowed)}.",
+            fix="Remove them or correct their spelling.",
+            callback=callback,
+            action=action,
+        )
+    for flag in _FLAGS:
+        if flag in options and type(options[flag]) is not bool:
+            yield Offence(
+                rule="options-type",
+                message=f"{_of(action)}{flag} must be True or False; it is {bound.render(options[flag])}.",
+                fix=f"Set {flag} to True or False.",
+                callback=callback,
+                action=action,
+            )
+    for option in _UNAVAILABLE:
+        if options.get(option):
+            yield Offence(
+                rule="options-unavailable",
+                message=f"{_of(action)}{option} is not available in this version of django_mcp.",
+                fix=f"Remove {option}.",
+                callback=callback,
+                action=action,
+            )

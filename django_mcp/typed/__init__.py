@@ -1,0 +1,1 @@
+"""Typed tools: functions whose schemas come from their type hints."""

@@ -1,0 +1,54 @@
+"""A validator's refusal as problems by path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from django_mcp.schema import bound, paths
+from django_mcp.schema.keywords import subschemas
+from django_mcp.schema.values import Problems
+from django_mcp.typed import schemas
+
+#: How pydantic begins a sentence whose subject is the path here.
+_PREFIXES: Final = ("Value error, ", "Assertion failed, ", "Input ")
+
+
+def secrets(schema: dict[str, Any]) -> frozenset[str]:
+    """The arguments that hold a secret at some depth."""
+    defs = schema.get("$defs", {})
+    return frozenset(name for name, one in schema["properties"].items() if _holds_secret(one, defs))
+
+
+def _holds_secret(schema: Any, defs: dict[str, Any]) -> bool:
+    whole = schemas.trimmed({**schema, "$defs": defs})
+    return any(isinstance(one, dict) and one.get("writeOnly") is True for _, one in subschemas(whole))
+
+
+def of(error: ValidationError, arguments: dict[str, Any], secret: frozenset[str]) -> Problems:
+    """What each validator says of the value at its path, sorted; nothing is said of a secret."""
+    found: dict[str, list[str]] = {}
+    for one in error.errors(include_url=False, include_input=False, include_context=False):
+        steps = list(_steps(one["loc"], arguments))
+        hidden = bool(steps) and steps[0] in secret
+        text = "is refused" if hidden else _text(one["msg"])
+        found.setdefault(paths.of(steps), []).append(text)
+    return sorted(found.items())
+
+
+def _steps(location: tuple[int | str, ...], value: Any) -> Iterator[int | str]:
+    """The steps of a location that lead through the data; the others name alternatives of a union."""
+    for step in location:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            continue
+        yield step
+
+
+def _text(message: str) -> str:
+    for prefix in _PREFIXES:
+        message = message.removeprefix(prefix)
+    return bound.render(message)
