@@ -101,6 +101,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "typed-hidden": ("E093", "A field that is read-only or deprecated has a default."),
     "toolset-empty": ("E094", "A Toolset has tools."),
     "toolset-entrypoint": ("E095", "`execute` is not both marked with `@tool` and ruled out."),
+    "mark-astray": ("E096", "`@action` marks methods of a `Tool`, `@tool` those of a `Toolset`."),
     # Settings
     "setting-unknown": ("E070", "`DJANGO_MCP` holds only known keys."),
     "setting-type": ("E071", "A setting has its documented type."),
@@ -128,6 +129,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "annotations-contradict": ("W003", "`annotations` and the options of the actions say the same."),
     "mount-slash": ("W004", "The endpoint's prefix does not end in a slash, so both spellings are answered."),
     "deploy-open": ("W005", "In production, `AUTH` says who may call (`check --deploy`)."),
+    "tool-unregistered": ("W006", "A tool class in an `mcp` module is registered."),
     # Warnings on what widely used clients refuse
     "portable-name": (
         "W010",

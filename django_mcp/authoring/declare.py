@@ -72,12 +72,15 @@ def action(function: _F | None = None, /, **schema: Any) -> _F | Callable[[_F], 
 #: Immutable, so that whoever built something from them sees by identity that they changed.
 _declared: tuple[Any, ...] = ()
 _builtin: tuple[Any, ...] = ()
+#: Whatever was ever registered, also while other tools are declared in its place.
+_registered: list[Any] = []
 
 
 def register(tool: _T) -> _T:
     """Class decorator: serve this tool on every server whose filters admit it."""
     global _declared
     _declared = (*_declared, tool)
+    _registered.append(tool)
     return tool
 
 
@@ -90,6 +93,11 @@ def builtin(tool: _T) -> _T:
 
 def declarations() -> tuple[Any, ...]:
     return _declared
+
+
+def registered() -> tuple[Any, ...]:
+    """Everything that was ever registered."""
+    return tuple(_registered)
 
 
 def builtins() -> tuple[Any, ...]:

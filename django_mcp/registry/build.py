@@ -16,6 +16,7 @@ from django_mcp.authoring.tool import BaseTool, Tool
 from django_mcp.registry import names, options
 from django_mcp.registry.built import Built, origin
 from django_mcp.registry.registration import ActionEntry, Registration
+from django_mcp.registry.strays import astray
 from django_mcp.registry.typed import Derived, build_function, build_toolset, derive_actions
 from django_mcp.schema import bound, headers, publish, strict
 from django_mcp.schema.closure import Closure
@@ -54,6 +55,7 @@ def _build_tool(declared: Any, formats: Formats) -> Built:
     reading = read(declared)
     derived = derive_actions(reading, formats)
     offences = [*reading.offences, *handler_offences(reading)]
+    offences += astray(declared, TOOL_MARK, "@tool", "Mark it with @action, or derive from Toolset.")
     offences += [*_name_offences(reading), *_option_offences(reading)]
     if isinstance(reading.tool, Tool):
         for name, schema in reading.actions.items():

@@ -15,6 +15,7 @@ from django_mcp.registry import filters
 from django_mcp.registry.build import build
 from django_mcp.registry.built import Built
 from django_mcp.registry.registration import ActionEntry, Registration
+from django_mcp.registry.strays import strays
 from django_mcp.schema import portable, publish
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.inline import inlined
@@ -177,6 +178,10 @@ class _State:
             for offence in built.offences
         ]
         found += _name_findings(self.builtins, self.built)
+        found += [
+            Finding(cls, cls.__name__, offence)
+            for cls, offence in strays((*self.declared, *declare.registered()))
+        ]
         found += [Finding(None, "DJANGO_MCP", offence) for offence in conf.offences()]
         found += self._portable_findings()
         registrations = self._registrations()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.apps import apps
 
-from django_mcp.authoring.declare import OPTION_KEYS
+from django_mcp.authoring.declare import MARK, OPTION_KEYS
 from django_mcp.authoring.icon import wires
 from django_mcp.authoring.reading import (
     SHAPES,
@@ -25,6 +25,7 @@ from django_mcp.encoding.normalise import normalise
 from django_mcp.registry import names, options
 from django_mcp.registry.built import Built, origin
 from django_mcp.registry.registration import ActionEntry, Registration
+from django_mcp.registry.strays import astray
 from django_mcp.schema import bound, headers, strict
 from django_mcp.schema.closure import Closure
 from django_mcp.schema.formats import Formats
@@ -129,6 +130,7 @@ def build_toolset(declared: type[Toolset], formats: Formats) -> Iterator[Built]:
     shared = {key: value for key, value in shared.items() if value is not getattr(Toolset, key)}
     methods = marked(declared, TOOL_MARK)
     offences = [*callback_offences(toolset), *_exposure_offences(declared, methods)]
+    offences += astray(declared, MARK, "@action", "Mark it with @tool, or derive from Tool.")
     if declared.entrypoint and callable(getattr(declared, EXECUTE, None)):
         methods.setdefault(EXECUTE, None)
     if offences:

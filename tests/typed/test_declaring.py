@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+import types
+
 import pytest
 from django.utils import translation
 from django.utils.translation import gettext_lazy
 from pydantic import BaseModel
 
-from django_mcp import Context, Hint, Icon, Reply, ToolError, Toolset, signals, testing, tool
+from django_mcp import Context, Hint, Icon, Reply, Tool, ToolError, Toolset, action, signals, testing, tool
 from django_mcp.authoring import declare
+from django_mcp.checks import check_mcp
 from django_mcp.registry.catalog import catalog
 from tests.typed.tools import LIVE, definition, found, made, only
 from tests.wire import text
@@ -497,11 +501,65 @@ class TestOffences:
         ]
 
     def test_the_place_of_an_offence_is_the_method(self):
-        with testing.served(type("Wrong", (Numbers,), {"half": tool(title=3)(Numbers.half)})):
-            from django_mcp.checks import check_mcp
+        class Wrong(Toolset):
+            @tool(title=3)
+            def half(self, n: int) -> float:
+                """Halve."""
+                return n / 2
 
+        with testing.served(Wrong):
             [message] = check_mcp(None)
-        assert message.hint.endswith(f"({__file__}:{Numbers.half.__code__.co_firstlineno})")
+        assert message.hint.endswith(f"({__file__}:{Wrong.half.__code__.co_firstlineno})")
+
+    def test_an_action_of_a_set_is_none(self):
+        class Mixed(Numbers):
+            @action(description="Do it")
+            def act(self, n: int) -> int:
+                return n
+
+        assert found(Mixed) == [
+            (
+                "E096",
+                "mixed: act is marked with @action, which this class does not look for.",
+                "Mark it with @tool, or derive from Tool.",
+            )
+        ]
+
+    def test_a_typed_tool_of_a_tool_of_actions_is_none(self):
+        class Mixed(Tool):
+            """Mixed."""
+
+            @action(description="Do it")
+            def act(self, n: int):
+                return n
+
+            @tool
+            def half(self, n: int) -> int:
+                """Half."""
+                return n
+
+        assert found(Mixed) == [
+            (
+                "E096",
+                "mixed: half is marked with @tool, which this class does not look for.",
+                "Mark it with @action, or derive from Toolset.",
+            )
+        ]
+
+    def test_a_class_of_an_mcp_module_that_is_not_registered_is_a_warning(self, monkeypatch):
+        module = types.ModuleType("shop.mcp")
+        module.Base = type("Base", (Numbers,), {"__module__": "shop.mcp"})
+        module.Used = type("Used", (module.Base,), {"__module__": "shop.mcp"})
+        module.Forgotten = type("Forgotten", (Numbers,), {"__module__": "shop.mcp"})
+        type("Inner", (Numbers,), {"__module__": "shop.mcp"})
+        monkeypatch.setitem(sys.modules, "shop.mcp", module)
+        assert [one for one in found(module.Used) if "shop" in one[1]] == [
+            (
+                "W006",
+                "Forgotten: It is defined in shop.mcp and not registered, so no server serves it.",
+                "Decorate it with @register, or move a base class into another module.",
+            )
+        ]
 
     def test_a_class_is_not_decorated_with_tool(self):
         with testing.served():

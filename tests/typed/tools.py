@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django_mcp import testing, tool
 from django_mcp.checks import check_mcp
 from django_mcp.encoding.normalise import normalise
@@ -58,6 +60,6 @@ def found(*declared):
     """The offences of these declarations, as (id, message, hint without its place)."""
     with testing.served(*declared):
         return [
-            (one.id.removeprefix("django_mcp."), one.msg, one.hint.rpartition(" (")[0])
+            (one.id.removeprefix("django_mcp."), one.msg, re.sub(r" \([^()]*:\d+\)$", "", one.hint))
             for one in check_mcp(None)
         ]

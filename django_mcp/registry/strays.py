@@ -1,0 +1,52 @@
+"""What is declared where nothing looks for it, which is seldom meant."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+
+from django_mcp.authoring.reading import marked
+from django_mcp.authoring.tool import Callbacks
+from django_mcp.schema.offence import Offence
+
+
+def strays(registered: Iterable[object]) -> Iterator[tuple[type, Offence]]:
+    """Classes of `mcp` modules that are neither registered nor the base of one that is."""
+    classes = [one for one in registered if isinstance(one, type)]
+    for cls in _subclasses(Callbacks):
+        if _is_of_an_mcp_module(cls) and not any(issubclass(one, cls) for one in classes):
+            yield (
+                cls,
+                Offence(
+                    rule="tool-unregistered",
+                    message=f"It is defined in {cls.__module__} and not registered, so no server serves it.",
+                    fix="Decorate it with @register, or move a base class into another module.",
+                    callback="register",
+                    warning=True,
+                ),
+            )
+
+
+def astray(cls: type, mark: str, written: str, fix: str) -> Iterator[Offence]:
+    """Methods with a mark that this kind of class does not look for."""
+    for name in marked(cls, mark):
+        yield Offence(
+            rule="mark-astray",
+            message=f"{name} is marked with {written}, which this class does not look for.",
+            fix=fix,
+            callback=name,
+        )
+
+
+def _subclasses(cls: type) -> Iterator[type]:
+    inner: type
+    for inner in cls.__subclasses__():
+        yield inner
+        yield from _subclasses(inner)
+
+
+def _is_of_an_mcp_module(cls: type) -> bool:
+    """Whether it stands in a module that autodiscovery imports, under its own name."""
+    if not cls.__module__.endswith(".mcp"):
+        return False
+    return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
