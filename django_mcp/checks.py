@@ -37,6 +37,8 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "options-unknown": ("E013", "`options` holds only known keys."),
     "options-type": ("E014", "A flag in `options` is `True` or `False`."),
     "options-unavailable": ("E015", "An option is available in this version."),
+    "options-timeout": ("E016", "`timeout` is a number of seconds."),
+    "timeout-sync": ("E017", "`timeout` stands on a handler that is `async def`."),
     # Actions
     "action-name": ("E020", "An action name is a string of one line."),
     "action-shape": ("E021", "An action schema is a plain `dict`."),

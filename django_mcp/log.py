@@ -3,7 +3,7 @@
 | event | level |
 | --- | --- |
 | `tool_started`, `help_called` | debug |
-| `tool_stopped`, `request_rejected`, `attempt_retried`, `task_changed` | info |
+| `tool_stopped`, `tool_cancelled`, `request_rejected`, `attempt_retried`, `task_changed` | info |
 | `auth_rejected`, `breaker_rejected`, `breaker_changed`, `call_degraded` | warning |
 | `tool_failed`, `auth_failed` | error, with the traceback |
 
@@ -31,6 +31,7 @@ LEVELS: Final = {
     "tool_started": logging.DEBUG,
     "tool_stopped": logging.INFO,
     "tool_failed": logging.ERROR,
+    "tool_cancelled": logging.INFO,
     "help_called": logging.DEBUG,
     "request_rejected": logging.INFO,
     "auth_rejected": logging.WARNING,

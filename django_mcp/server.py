@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from django_mcp import conf
 from django_mcp.authoring.errors import ConfigurationError
-from django_mcp.dispatch.run import in_thread
-from django_mcp.protocol import jsonrpc, versions
+from django_mcp.dispatch.run import abandonable, in_thread
+from django_mcp.protocol import jsonrpc, progress, versions
 from django_mcp.protocol.exchange import Exchange
 from django_mcp.protocol.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Message, ProtocolError, Response
 from django_mcp.protocol.methods import discover, initialize, ping, set_level, tools_call, tools_list
@@ -83,13 +83,20 @@ class Server:
                 # Building runs the site's code.
                 exchange = await in_thread(self._exchange, message, ctx)
             answer = _method(exchange)
-            if answer is tools_call.answer and tools_call.awaits(exchange):
+            if answer is tools_call.answer and tools_call.awaits(exchange.catalog, message):
                 return _answered(message, await tools_call.aanswer(exchange))
             if answer is tools_call.answer or exchange.catalog.guarded:
-                return _answered(message, await in_thread(answer, exchange))
+                return _answered(message, await abandonable(ctx, answer, exchange))
             return _answered(message, answer(exchange))
         except Exception as raised:
             return _failed(message, raised)
+
+    def awaits(self, message: Message) -> bool:
+        """Whether a call runs a handler that is awaited; False too where nothing is called."""
+        try:
+            return tools_call.awaits(self.catalog, message)
+        except ConfigurationError:
+            return False
 
     def view(self, message: Message, ctx: Context) -> View:
         """What the caller sees; the same one however often it is asked for, so permissions are asked once."""
@@ -99,6 +106,7 @@ class Server:
             ctx.meta = message.meta
             ctx.version = message.version
             ctx.capabilities = versions.capabilities(message)
+            ctx.reporter = progress.reporter(message, ctx.notify)
             ctx.view = self.catalog.view(ctx)
         view: View = ctx.view
         return view

@@ -17,6 +17,7 @@ from django.dispatch import Signal
 tool_started: Final = Signal()
 tool_stopped: Final = Signal()
 tool_failed: Final = Signal()
+tool_cancelled: Final = Signal()
 help_called: Final = Signal()
 request_rejected: Final = Signal()
 auth_rejected: Final = Signal()
@@ -83,6 +84,13 @@ EVENTS: Final = (
         _TOOL_CLASS,
         "A call ended in an unexpected exception or an output mismatch; no `tool_stopped` follows.",
         {**_CALL, **_DURATION, **_RAISED, "reference": "What the caller was told to look for in the log."},
+    ),
+    Event(
+        "tool_cancelled",
+        tool_cancelled,
+        _TOOL_CLASS,
+        "The caller gave a call up, and what it had written was rolled back; no `tool_stopped` follows.",
+        {**_CALL, **_DURATION},
     ),
     Event(
         "help_called",

@@ -75,7 +75,7 @@ def test_only_errors_and_rejected_credentials_carry_a_level_above_info_by_themse
         levels.setdefault(logging.getLevelName(level), []).append(name)
     assert levels == {
         "DEBUG": ["tool_started", "help_called"],
-        "INFO": ["tool_stopped", "request_rejected", "attempt_retried", "task_changed"],
+        "INFO": ["tool_stopped", "tool_cancelled", "request_rejected", "attempt_retried", "task_changed"],
         "ERROR": ["tool_failed", "auth_failed"],
         "WARNING": ["auth_rejected", "breaker_rejected", "breaker_changed", "call_degraded"],
     }

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from asgiref.sync import sync_to_async
@@ -57,6 +57,7 @@ class Context:
         "carried",
         "interruption",
         "meta",
+        "notify",
         "once",
         "reporter",
         "request",
@@ -75,8 +76,11 @@ class Context:
         identity: Any = None,
         assigns: dict[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
+        notify: Callable[[bytes], None] | None = None,
     ) -> None:
         self.request = request
+        #: How the transport sends a notification during the call; None where it cannot.
+        self.notify = notify
         self.assigns: dict[str, Any] = {} if assigns is None else assigns
         self.request_id: str | int | float | None = None
         self.server = ""

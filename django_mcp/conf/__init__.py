@@ -63,6 +63,8 @@ class ServerSettings:
     max_body_bytes: int
     max_json_values: int
     state_max_age_s: int
+    call_timeout: float | None
+    stream_keepalive_s: float
     inline_refs: bool
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -197,6 +198,10 @@ def matching(text: str, pattern: str) -> Kind:
     return Scalar(text, lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None)
 
 
+SECONDS = Scalar(
+    "a number of seconds above 0",
+    lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf,
+)
 BOOLEAN = Scalar("True or False", lambda value: isinstance(value, bool))
 STRING = Scalar("a string that is not blank", lambda value: isinstance(value, str) and bool(value.strip()))
 CALLABLE = Scalar("a callable", callable)

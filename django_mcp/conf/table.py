@@ -11,6 +11,7 @@ from django_mcp.conf.kinds import (
     CALLABLE,
     ORIGIN,
     PARAMETER,
+    SECONDS,
     STRING,
     STRINGS,
     TOKEN,
@@ -165,6 +166,18 @@ _PER_SERVER = (
         integer(1),
         600,
         "Seconds a user has to answer: the age up to which `requestState` is accepted.",
+    ),
+    Setting(
+        "CALL_TIMEOUT",
+        Optional(SECONDS),
+        None,
+        "Seconds a call of an async handler may take, unless its `timeout` says otherwise. None: any.",
+    ),
+    Setting(
+        "STREAM_KEEPALIVE_S",
+        SECONDS,
+        15,
+        "Seconds after which a stream without news sends a comment, which keeps proxies from closing it.",
     ),
     Setting(
         "INLINE_REFS",

@@ -10,7 +10,7 @@ import asyncio
 import copy
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -20,10 +20,11 @@ from django.db import connections, transaction
 from django_mcp import conf, signals
 from django_mcp.authoring.elicitation import Interruption
 from django_mcp.authoring.errors import ToolError
-from django_mcp.authoring.progress import running
+from django_mcp.authoring.progress import Cancelled, running
 from django_mcp.dispatch import answer, gates
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.classify import verdict
+from django_mcp.errors import DeadlineExceeded
 from django_mcp.schema import bound
 from django_mcp.typed.errors import Unconvertible
 
@@ -76,6 +77,17 @@ async def in_thread(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs)
         raise
 
 
+async def abandonable(ctx: Context, step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """`in_thread` for a whole call: when the request is cancelled, its context says so to the handler."""
+    started = asyncio.ensure_future(sync_to_async(step, thread_sensitive=True)(*args, **kwargs))
+    try:
+        return await asyncio.shield(started)
+    except asyncio.CancelledError:
+        ctx.cancelled = True
+        await asyncio.wait([started])
+        raise
+
+
 class Run:
     """One call on its way."""
 
@@ -111,6 +123,10 @@ class Run:
     def is_async(self) -> bool:
         return self._registration.is_async if self._entry is None else self._entry.is_async
 
+    @property
+    def _options(self) -> Mapping[str, Any]:
+        return self._registration.options if self._entry is None else self._entry.options
+
     def open(self) -> CallResult | None:
         """Announce the call and pass it through the gates; a result is a refusal."""
         self._started = time.monotonic()
@@ -125,7 +141,7 @@ class Run:
         """
         with ExitStack() as transactions:
             self._begin(transactions)
-            handler = async_to_sync(self.handler) if self.is_async else self.handler
+            handler = async_to_sync(self._awaited) if self.is_async else self.handler
             with running(self._ctx):
                 returned = handler(self.data, self._ctx)
             return self._answer(returned)
@@ -136,12 +152,24 @@ class Run:
         try:
             await in_thread(self._begin, transactions)
             with running(self._ctx):
-                returned = await self.handler(self.data, self._ctx)
+                returned = await self._awaited(self.data, self._ctx)
             return await in_thread(self._complete, transactions, returned)
         except BaseException as raised:
             # Rolls back; where the answer is complete, the stack is empty already.
             await in_thread(transactions.__exit__, type(raised), raised, raised.__traceback__)
             raise
+
+    async def _awaited(self, data: dict[str, Any], ctx: Context) -> Any:
+        """What an async handler returns. Raises DeadlineExceeded when the time of its call is over."""
+        limit = self._options.get("timeout", conf.get().server(ctx.server).call_timeout)
+        left = None if limit is None else self._started + limit - time.monotonic()
+        try:
+            async with asyncio.timeout(left) as scope:
+                return await self.handler(data, ctx)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise DeadlineExceeded(f"The call took longer than {limit} seconds.") from None
 
     def stop(self, result: CallResult) -> CallResult:
         """Announce the answer."""
@@ -164,6 +192,9 @@ class Run:
             except (Exception, SystemExit) as worse:
                 raised = worse
         raised = _essence(raised)
+        if isinstance(raised, (Cancelled, asyncio.CancelledError)):
+            self._signal(signals.tool_cancelled, duration=time.monotonic() - self._started)
+            raise raised
         if isinstance(raised, Interruption):
             return self.stop(answer.interrupted(raised))
         found = verdict(raised)
@@ -213,8 +244,7 @@ class Run:
 
     def _begin(self, transactions: ExitStack) -> None:
         """A transaction on every alias that has one around requests; none for what only reads."""
-        options = self._registration.options if self._entry is None else self._entry.options
-        if options.get("read_only"):
+        if self._options.get("read_only"):
             return
         for alias, config in connections.settings.items():
             if config["ATOMIC_REQUESTS"]:
@@ -264,13 +294,16 @@ class Run:
 
 
 def _essence(raised: BaseException) -> BaseException:
-    """What a task group comes to: its failures, else the interruption that made it cancel its tasks."""
+    """What a task group comes to: its failures, else the interruption that made it cancel its tasks, else
+    that it was cancelled.
+    """
     if not isinstance(raised, BaseExceptionGroup):
         return raised
     failures = raised.split((Interruption, asyncio.CancelledError))[1]
     if failures is not None:
         return failures
-    return next((leaf for leaf in _leaves(raised) if isinstance(leaf, Interruption)), raised)
+    leaves = list(_leaves(raised))
+    return next((leaf for leaf in leaves if isinstance(leaf, Interruption)), leaves[0])
 
 
 def _leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:

@@ -114,6 +114,10 @@ def result(request_id: Id, body: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (codec.encode(request_id), body)
 
 
+def notification(method: str, params: Any) -> bytes:
+    return codec.encode({"jsonrpc": "2.0", "method": method, "params": params})
+
+
 def error(request_id: Id, code: int, message: str, data: Any = None) -> bytes:
     """The error envelope; without an id where none could be read."""
     described: dict[str, Any] = {"code": code, "message": message}

@@ -61,8 +61,13 @@ def _build_tool(declared: Any, formats: Formats) -> Built:
         for name, schema in reading.actions.items():
             tolerant = derived[name].formats if name in derived else formats
             offences += _action_offences(name, schema, tolerant)
+            stated, handler = _split(schema)[1], reading.handlers.get(name)
+            offences += options.timeout_offences(stated, handler, "actions", label_of(name))
         offences += _related_warnings(reading)
-    elif "input_schema" in reading.values:
+    else:
+        stated, handler = reading.values.get("options"), getattr(reading.tool, "run", None)
+        offences += options.timeout_offences(stated, handler, "run", None)
+    if "input_schema" in reading.values:
         offences += _input_offences(reading.values["input_schema"], formats)
     offences += _output_offences(reading, formats)
     offences += _annotation_warnings(reading)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -10,7 +12,7 @@ from django_mcp.schema.offence import Offence
 
 _FLAGS: Final = ("read_only", "destructive", "idempotent", "open_world", "background")
 #: Options whose rooms are not built yet: accepting them in silence would promise what does not happen.
-_UNAVAILABLE: Final = ("background", "policy", "timeout")
+_UNAVAILABLE: Final = ("background", "policy")
 
 
 def permission_offences(permission: Any, action: str | None) -> Iterable[Offence]:
@@ -28,6 +30,22 @@ def permission_offences(permission: Any, action: str | None) -> Iterable[Offence
 
 def _of(action: str | None) -> str:
     return "" if action is None else f"Action {action}: "
+
+
+def timeout_offences(options: Any, handler: Any, callback: str, action: str | None) -> Iterable[Offence]:
+    """A thread cannot be interrupted, so a limit that it would not keep is refused."""
+    if (
+        type(options) is dict
+        and options.get("timeout") is not None
+        and not inspect.iscoroutinefunction(handler)
+    ):
+        yield Offence(
+            rule="timeout-sync",
+            message=f"{_of(action)}timeout stands on a handler that is not async; nothing interrupts it.",
+            fix="Write the handler as async def, or remove timeout and look at ctx.cancelled in long loops.",
+            callback=callback,
+            action=action,
+        )
 
 
 def offences(options: Any, allowed: tuple[str, ...], action: str | None) -> Iterable[Offence]:
@@ -59,6 +77,15 @@ def offences(options: Any, allowed: tuple[str, ...], action: str | None) -> Iter
                 callback=callback,
                 action=action,
             )
+    limit = options.get("timeout")
+    if limit is not None and (type(limit) not in (int, float) or not 0 < limit < math.inf):
+        yield Offence(
+            rule="options-timeout",
+            message=f"{_of(action)}timeout must be a number of seconds; it is {bound.render(limit)}.",
+            fix="Set timeout to a number above 0.",
+            callback=callback,
+            action=action,
+        )
     for option in _UNAVAILABLE:
         if options.get(option):
             yield Offence(

@@ -223,6 +223,7 @@ class _Declaration:
             *options.offences(self._stated, _KNOWN, None),
         ):
             yield self._offence(offence.rule, offence.message, offence.fix)
+        yield from options.timeout_offences(self._options, self._function, self._callback, None)
 
     def _schema_offences(self, taken: Input, returned: Output, formats: Formats) -> Iterable[Offence]:
         for schema, what in ((taken.enforced, "the arguments"), (returned.enforced, "the return type")):

@@ -43,6 +43,8 @@ DEFAULT_SERVER = {
     "max_body_bytes": 4_194_304,
     "max_json_values": 100_000,
     "state_max_age_s": 600,
+    "call_timeout": None,
+    "stream_keepalive_s": 15,
     "inline_refs": False,
 }
 

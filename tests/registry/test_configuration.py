@@ -200,7 +200,14 @@ def test_an_action_name_is_a_string_of_one_line(name, label, problem):
         ),
         (
             {**GOOD, "options": {"timeout": 3}},
-            [("E015", "timeout is not available in this version of django_mcp.")],
+            [("E017", "timeout stands on a handler that is not async; nothing interrupts it.")],
+        ),
+        (
+            {**GOOD, "options": {"timeout": "3"}},
+            [
+                ("E016", "timeout must be a number of seconds; it is 3."),
+                ("E017", "timeout stands on a handler that is not async; nothing interrupts it."),
+            ],
         ),
         ({**GOOD, "related": ["gone"]}, [("W001", "related names 'gone', which is no action of the tool.")]),
     ],

@@ -11,6 +11,7 @@ from django_mcp.encoding.normalise import normalise
 from django_mcp.protocol import envelope, state
 from django_mcp.protocol.exchange import Exchange
 from django_mcp.protocol.jsonrpc import INVALID_PARAMS, MISSING_CAPABILITY, Message, ProtocolError
+from django_mcp.registry.catalog import Catalog
 from django_mcp.registry.registration import Registration
 from django_mcp.schema import bound
 
@@ -34,17 +35,19 @@ def _invalid(message: Message, text: str, reason: str = "invalid_params") -> Pro
     return ProtocolError(400, INVALID_PARAMS, reason, text, request_id=message.id)
 
 
-def awaits(exchange: Exchange) -> bool:
+def awaits(catalog: Catalog, message: Message) -> bool:
     """Whether the called handler has to be awaited on an event loop."""
-    params = exchange.message.params
-    registration = exchange.catalog.by_name.get(params["name"])
-    return registration is not None and registration.awaits((params.get("arguments") or {}).get("action"))
+    name, arguments = message.params.get("name"), message.params.get("arguments")
+    registration = catalog.by_name.get(name) if isinstance(name, str) else None
+    action = arguments.get("action") if isinstance(arguments, dict) else None
+    return registration is not None and registration.awaits(action)
 
 
 def answer(exchange: Exchange) -> bytes:
     """`tools/call` from a thread that may touch the database."""
     registration, arguments = _begin(exchange)
     result = run.call(exchange.view, registration, arguments, exchange.ctx)
+    _flush(exchange)
     return _finish(exchange, result, arguments)
 
 
@@ -52,7 +55,14 @@ async def aanswer(exchange: Exchange) -> bytes:
     """`tools/call` on an event loop, for a handler to be awaited there."""
     registration, arguments = await run.in_thread(_begin, exchange)
     result = await run.acall(exchange.view, registration, arguments, exchange.ctx)
+    _flush(exchange)
     return await run.in_thread(_finish, exchange, result, arguments)
+
+
+def _flush(exchange: Exchange) -> None:
+    """The last progress goes out before the answer."""
+    if exchange.ctx.reporter is not None:
+        exchange.ctx.reporter.flush()
 
 
 def _begin(exchange: Exchange) -> tuple[Registration, dict[str, Any]]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.module_loading import import_string
 
 from django_mcp import signals
 from django_mcp.protocol.jsonrpc import INTERNAL_ERROR, NO_ID, Message, ProtocolError
 from django_mcp.schema import bound
 from django_mcp.server import Server, get_server
-from django_mcp.transports.http import responses
+from django_mcp.transports.http import responses, sse
 from django_mcp.transports.http.checks import Exchange, context, exchange, message
 from django_mcp.transports.http.middleware import DEFAULT
 from django_mcp.transports.http.responses import Rejection, Source
@@ -96,14 +96,27 @@ def _open(request: HttpRequest, name: str) -> Exchange:
     return opened
 
 
-def _dispatch(request: HttpRequest) -> HttpResponse:
+def _dispatch(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    if sse.wanted(request, message(request)):
+        return sse.answer(request, _door(request))
     answer = exchange(request).server.handle(message(request), context(request))
     return responses.send(request, DISPATCH, answer)
 
 
-async def _adispatch(request: HttpRequest) -> HttpResponse:
+async def _adispatch(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    if sse.wanted(request, message(request)):
+        return await sse.aanswer(request, _door(request))
     answer = await exchange(request).server.ahandle(message(request), context(request))
     return responses.send(request, DISPATCH, answer)
+
+
+def _door(request: HttpRequest) -> sse.Door:
+    name = exchange(request).server.name
+    return sse.Door(
+        send=partial(responses.send, request, DISPATCH),
+        announce=partial(announce, request, name),
+        aannounce=partial(aannounce, request, name),
+    )
 
 
 def _contain(request: HttpRequest, raised: Exception) -> HttpResponse:
