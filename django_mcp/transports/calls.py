@@ -80,15 +80,14 @@ class Call:
 
     async def _started(self) -> None:
         self._task = asyncio.current_task()
-        if self._ctx.cancelled:
-            self._done(None)
-        else:
-            await self._answer()
+        await self._answer()
 
     async def _answer(self) -> None:
         response = None
         executor = ThreadPoolExecutor(1, "django_mcp call")
         try:
+            if self._ctx.cancelled:
+                raise asyncio.CancelledError  # given up before there was a task to cancel
             async with ThreadSensitiveContext(executor=executor):
                 try:
                     response = await self._server.ahandle(self._message, self._ctx)

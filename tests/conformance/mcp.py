@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from django_mcp import BaseTool, ToolError, register
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -44,6 +46,15 @@ def fixture(run):
 def test_simple_text(ctx):
     """Answers with text."""
     return ctx.text("This is a simple text response for testing.")
+
+
+@fixture
+def test_tool_with_progress(ctx):
+    """Says how far it is, no faster than reports are sent."""
+    for done in (0, 50, 100):
+        ctx.report_progress(done, 100, f"Completed step {done} of 100")
+        time.sleep(0.12)
+    return ctx.text("Done.")
 
 
 @fixture

@@ -199,6 +199,10 @@ def test_an_action_name_is_a_string_of_one_line(name, label, problem):
             [("E011", "permission 'add_task' is neither a codename nor a callable.")],
         ),
         (
+            {**GOOD, "options": {"policy": 3}},
+            [("E015", "policy is not available in this version of django_mcp.")],
+        ),
+        (
             {**GOOD, "options": {"timeout": 3}},
             [("E017", "timeout stands on a handler that is not async; nothing interrupts it.")],
         ),

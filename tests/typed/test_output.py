@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 from django.contrib.auth.models import Group
+from django.utils import translation
 from django.utils.translation import gettext_lazy
 from pydantic import BaseModel, ConfigDict, SecretStr, computed_field
 
@@ -96,7 +97,6 @@ OTHERS = [
     (Node, Node(name="a", next=Node(name="b")), {"name": "a", "next": {"name": "b", "next": None}}),
     (Any, {"a": 1}, {"a": 1}),
     (Any, [SecretStr("s3cret")], ["**********"]),
-    (Any, gettext_lazy("Monday"), "Monday"),
     (datetime.datetime, MOMENT, "2027-01-31T12:00:00Z"),
     (datetime.time, datetime.time(12, 30), "12:30:00"),
     (datetime.timedelta, datetime.timedelta(seconds=-90), "-PT1M30S"),
@@ -122,6 +122,11 @@ def test_anything_else_is_wrapped_and_its_text_is_not(run, hint, value, result):
         "isError": False,
         "_meta": LIVE,
     }
+
+
+def test_a_lazily_translated_text_follows_the_language():
+    with testing.served(returning(Any, gettext_lazy("Monday"))), translation.override("de"):
+        assert testing.text(testing.run_tool("tests__give")) == "Montag"
 
 
 def test_without_a_return_hint_any_value_is_wrapped(run):

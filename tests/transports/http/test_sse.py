@@ -13,10 +13,13 @@ from django.db import connections
 from django.test import AsyncRequestFactory, RequestFactory
 
 from django_mcp import Tool, ToolError, action, report_progress, signals, testing
+from django_mcp.protocol import jsonrpc, versions
+from django_mcp.server import get_server
+from django_mcp.transports.calls import Call
 from django_mcp.transports.http.channel import Channel
 from django_mcp.transports.http.view import AsyncMCPView, MCPView
 from example_project.tracker.models import Project
-from tests.wire import META, implied, request, result, text
+from tests.wire import META, MODERN, implied, request, result, text
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -467,6 +470,33 @@ def test_the_call_sees_what_middleware_has_bound_and_binds_nothing_for_others(ta
         _, _, body = talk(call("report"))
     assert events(body)[-1] == result(text('{"seen":"here"}')).body
     assert bound.get() == "here"
+
+
+def test_a_call_that_is_given_up_before_it_begins_does_not(tool, gate):
+    ended = []
+    server = get_server()
+    message = jsonrpc.classify(call("wait"))
+    versions.choose_era(message, MODERN, server.settings)
+    given_up = Call(server, message, testing.build_context(), ended.append)
+    given_up.cancel()
+    given_up.start()
+    until(lambda: ended == [None])
+    assert not Project.objects.exists()
+
+
+def test_a_handler_that_cancels_itself_ends_the_stream_without_an_answer(talk):
+    class Odd(Tool):
+        name = "work"
+        description = "Works."
+
+        @action(description="Cancel itself", properties={})
+        async def wait(self, data, ctx):
+            ctx.report_progress(1)
+            raise asyncio.CancelledError
+
+    with testing.served(Odd):
+        _, _, body = talk(call("wait"))
+    assert events(body) == [progress(1)]
 
 
 def test_a_slow_reader_gets_the_newest_progress_and_the_answer():
