@@ -106,12 +106,12 @@ class Server:
             ctx.meta = message.meta
             ctx.version = message.version
             ctx.capabilities = versions.capabilities(message)
-            ctx.reporter = progress.reporter(message, ctx.notify)
             ctx.view = self.catalog.view(ctx)
         view: View = ctx.view
         return view
 
     def _exchange(self, message: Message, ctx: Context) -> Exchange:
+        ctx.reporter = progress.reporter(message, ctx.notify)
         return Exchange(message, ctx, self.settings, self.catalog, self.view(message, ctx))
 
 

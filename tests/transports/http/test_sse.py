@@ -12,7 +12,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connections
 from django.test import AsyncRequestFactory, RequestFactory
 
-from django_mcp import Tool, ToolError, action, report_progress, signals, testing
+from django_mcp import BaseTool, Tool, ToolError, action, report_progress, signals, testing
 from django_mcp.protocol import jsonrpc, versions
 from django_mcp.server import get_server
 from django_mcp.transports.calls import Call
@@ -241,6 +241,25 @@ def test_the_token_keeps_its_type(tool, talk, token):
     _, _, body = talk(call("report", meta={**META, "progressToken": token}))
 
     assert events(body)[0] == progress(1, 3, "one", token=token)
+
+
+def test_progress_is_heard_where_a_tool_mirrors_arguments_too(talk):
+    """What the caller sees has been asked for before the call begins then."""
+
+    class Mirrors(BaseTool):
+        """Mirrors."""
+
+        input_schema = {"type": "object", "properties": {"t": {"type": "string", "x-mcp-header": "T"}}}
+
+        def run(self, arguments, ctx):
+            ctx.report_progress(1)
+            return {}
+
+    value = request("tools/call", {"name": "mirrors", "arguments": {"t": "x"}}, meta=LISTENING)
+    with testing.served(Mirrors):
+        _, _, body = talk(value, **{"Mcp-Param-T": "x"})
+
+    assert events(body) == [progress(1), result(text("{}")).body]
 
 
 def test_a_legacy_client_hears_progress_too(tool, talk):
