@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 from django.apps import AppConfig
 from django.core import checks
 from django.utils.module_loading import autodiscover_modules
@@ -16,6 +18,10 @@ class DjangoMcpConfig(AppConfig):
         from django_mcp import log
         from django_mcp.checks import check_mcp, check_mcp_deploy
         from django_mcp.dispatch import help as _help  # noqa: F401 (imported for its declaration)
+        from django_mcp.transports import stdio
+
+        if stdio.is_commanded(sys.argv):
+            stdio.divert()
 
         checks.register(check_mcp, "django_mcp")
         checks.register(check_mcp_deploy, "django_mcp", deploy=True)

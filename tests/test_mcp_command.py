@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -146,6 +147,30 @@ def test_a_misconfigured_server_is_told_with_the_way_to_all_of_it():
 )
 def test_a_command_to_paste_is_printed(client, shown):
     assert mcp("client-config", client, "--name", "shop", "--url", "https://shop.example/mcp") == shown
+
+
+def test_a_server_that_the_client_starts_is_this_one(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/srv/shop/manage.py", "mcp"])
+    started = {
+        "command": sys.executable,
+        "args": ["/srv/shop/manage.py", "mcp", "stdio"],
+        "env": {"DJANGO_SETTINGS_MODULE": "tests.settings"},
+    }
+    assert json.loads(mcp("client-config", "claude-desktop")) == {"mcpServers": {"django": started}}
+    assert json.loads(mcp("client-config", "cursor", "--stdio")) == {"mcpServers": {"django": started}}
+    assert json.loads(mcp("client-config", "vscode", "--stdio")) == {
+        "servers": {"django": {"type": "stdio", **started}}
+    }
+    assert mcp("client-config", "claude", "--stdio", "--user", "ada", "--server", "staff") == (
+        f"claude mcp add django -- {sys.executable} /srv/shop/manage.py mcp stdio --server staff --user ada"
+    )
+
+
+def test_a_site_without_manage_py_is_started_as_a_module(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/venv/django/__main__.py", "mcp"])
+    assert mcp("client-config", "inspector", "--stdio") == (
+        f"npx @modelcontextprotocol/inspector {sys.executable} -m django mcp stdio"
+    )
 
 
 def test_a_document_to_paste_is_printed():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from django.conf import settings as django_settings
@@ -102,6 +102,14 @@ def get() -> Settings:
         with _lock:
             current = _current = _current or _build()
     return current
+
+
+def narrow(server: str, filters: Mapping[str, Any]) -> None:
+    """Serve other tools than the settings say, for the life of this process: `tags`, `include`, `exclude`."""
+    global _current
+    settings = get()
+    narrowed = replace(settings.server(server), **filters)
+    _current = replace(settings, servers={**settings.servers, server: narrowed})
 
 
 def _build() -> Settings:

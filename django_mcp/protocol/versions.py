@@ -34,6 +34,12 @@ def served(settings: ServerSettings) -> list[str]:
     return [MODERN, *sorted(settings.legacy_versions, reverse=True)]
 
 
+def is_modern(message: Message) -> bool:
+    """Whether the body itself says that it is of a revision from 2026-07-28 on."""
+    meta = message.params.get("_meta")
+    return isinstance(meta, dict) and PROTOCOL_VERSION in meta
+
+
 def choose_era(message: Message, header: str | None, settings: ServerSettings) -> None:
     """Decide which revision a message speaks and note it there. Raises ProtocolError where it speaks none.
 
@@ -41,7 +47,7 @@ def choose_era(message: Message, header: str | None, settings: ServerSettings) -
     revision wins over a modern `_meta`, as a widely used connector sends exactly that.
     """
     meta = message.params.get("_meta")
-    modern_body = isinstance(meta, dict) and PROTOCOL_VERSION in meta
+    modern_body = is_modern(message)
     if isinstance(meta, dict):
         message.meta = meta
     legacy_header = header is not None and header in settings.legacy_versions
@@ -52,10 +58,10 @@ def choose_era(message: Message, header: str | None, settings: ServerSettings) -
     elif modern_body or header == MODERN or not message.is_request:
         message.version = MODERN
     elif header is not None:
-        raise _unsupported(message, header, settings)
+        raise unsupported(message, header, settings)
     elif message.method == "initialize":
         if not settings.legacy_versions:
-            raise _unsupported(message, message.params.get("protocolVersion"), settings)
+            raise unsupported(message, message.params.get("protocolVersion"), settings)
         message.legacy, message.version = True, max(settings.legacy_versions)
     elif ASSUMED in settings.legacy_versions:
         message.legacy, message.version = True, ASSUMED
@@ -72,7 +78,14 @@ def _accept_response(message: Message, header: str | None, legacy_header: bool) 
     message.legacy, message.version = True, str(header)
 
 
-def _unsupported(message: Message, requested: Any, settings: ServerSettings) -> ProtocolError:
+def agreed(message: Message, settings: ServerSettings) -> str:
+    """The revision that a handshake ends with: the client's, else the newest there is for it."""
+    requested = message.params.get("protocolVersion")
+    return requested if requested in settings.legacy_versions else max(settings.legacy_versions)
+
+
+def unsupported(message: Message, requested: Any, settings: ServerSettings) -> ProtocolError:
+    """The answer to a revision that is not served (MCP -32022)."""
     supported = served(settings)
     requested = requested if isinstance(requested, str) else ""
     return ProtocolError(
@@ -122,7 +135,7 @@ def check_version(message: Message, settings: ServerSettings) -> None:
     """Whether a modern request's revision is served. Raises ProtocolError -32022."""
     requested = message.meta[PROTOCOL_VERSION]
     if requested != MODERN:
-        raise _unsupported(message, requested, settings)
+        raise unsupported(message, requested, settings)
 
 
 def capabilities(message: Message) -> Mapping[str, Any]:

@@ -32,6 +32,7 @@ _MODULES = {
     "call": "django_mcp",
     "check": "django_mcp",
     "client_config": "django_mcp",
+    "stdio": "django_mcp",
     "token": "django_mcp.tokens",
 }
 

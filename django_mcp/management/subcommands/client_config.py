@@ -1,21 +1,26 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import sys
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from django_mcp.management.subcommands import Subcommand
 
-#: Client to how its configuration names a server reached by URL.
-_DOCUMENTS = {
-    "cursor": lambda name, url: {"mcpServers": {name: {"url": url}}},
-    "vscode": lambda name, url: {"servers": {name: {"type": "http", "url": url}}},
-}
+#: Clients that take a document, and where servers stand in it.
+_DOCUMENTS = {"claude-desktop": "mcpServers", "cursor": "mcpServers", "vscode": "servers"}
+#: Clients that take a command, for a server reached by URL and for one that is started.
 _COMMANDS = {
-    "claude": "claude mcp add --transport http {name} {url}",
-    "inspector": "npx @modelcontextprotocol/inspector --transport http --server-url {url}",
+    "claude": ("claude mcp add --transport http {name} {url}", "claude mcp add {name} -- {command}"),
+    "inspector": (
+        "npx @modelcontextprotocol/inspector --transport http --server-url {url}",
+        "npx @modelcontextprotocol/inspector {command}",
+    ),
 }
 
 
@@ -23,15 +28,39 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("client", choices=sorted([*_DOCUMENTS, *_COMMANDS]))
     parser.add_argument("--url", default="http://127.0.0.1:8000/mcp", help="Where the site serves MCP.")
     parser.add_argument("--name", default="django", help="What the client calls the site.")
+    parser.add_argument(
+        "--stdio", action="store_true", help="Let the client start the server; Claude Desktop always does."
+    )
+    parser.add_argument("--server", help="With --stdio: name of the server, if not the default one.")
+    parser.add_argument("--user", help="With --stdio: username of whom to serve.")
 
 
 def run(command: BaseCommand, options: dict[str, Any]) -> None:
     """What to paste into a client."""
     client, name, url = options["client"], options["name"], options["url"]
+    started = options["stdio"] or client == "claude-desktop"
     if client in _COMMANDS:
-        command.stdout.write(_COMMANDS[client].format(name=name, url=url))
+        line = shlex.join(_command(options))
+        command.stdout.write(_COMMANDS[client][started].format(name=name, url=url, command=line))
     else:
-        command.stdout.write(json.dumps(_DOCUMENTS[client](name, url), indent=2))
+        entry = _started(options) if started else {"url": url}
+        if client == "vscode":
+            entry = {"type": "stdio" if started else "http", **entry}
+        command.stdout.write(json.dumps({_DOCUMENTS[client]: {name: entry}}, indent=2))
+
+
+def _started(options: dict[str, Any]) -> dict[str, Any]:
+    program, *arguments = _command(options)
+    environment = {"DJANGO_SETTINGS_MODULE": os.environ["DJANGO_SETTINGS_MODULE"]}
+    return {"command": program, "args": arguments, "env": environment}
+
+
+def _command(options: dict[str, Any]) -> list[str]:
+    """What starts the server from anywhere: this interpreter and this manage.py."""
+    script = Path(sys.argv[0]).resolve()
+    started = ["-m", "django"] if script.name == "__main__.py" else [str(script)]
+    named = [[f"--{key}", options[key]] for key in ("server", "user") if options[key] is not None]
+    return [sys.executable, *started, "mcp", "stdio", *(word for pair in named for word in pair)]
 
 
 SUBCOMMAND = Subcommand("client-config", "Print configuration to paste into a client.", add_arguments, run)

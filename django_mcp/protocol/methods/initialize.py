@@ -3,18 +3,15 @@ from __future__ import annotations
 from typing import Any
 
 from django_mcp.encoding import codec
-from django_mcp.protocol import envelope
+from django_mcp.protocol import envelope, versions
 from django_mcp.protocol.exchange import Exchange
 
 
 def answer(exchange: Exchange) -> bytes:
     """`initialize` of the revisions before 2026-07-28: a handshake that opens no session."""
     settings = exchange.settings
-    version = exchange.message.params.get("protocolVersion")
-    if version not in settings.legacy_versions:
-        version = max(settings.legacy_versions)
     members: dict[str, Any] = {
-        "protocolVersion": version,
+        "protocolVersion": versions.agreed(exchange.message, settings),
         "capabilities": {"tools": {}},
         "serverInfo": envelope.server_info(settings),
     }

@@ -5,8 +5,8 @@ from typing import Final
 from django.http import HttpRequest
 from django.http.request import UnreadablePostError
 
-from django_mcp.encoding import codec
-from django_mcp.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, ProtocolError
+from django_mcp.protocol import reading
+from django_mcp.protocol.jsonrpc import INVALID_REQUEST, ProtocolError
 from django_mcp.schema import bound
 from django_mcp.transports.http.checks import WireCheck, exchange
 
@@ -30,15 +30,7 @@ class Body(WireCheck):
             text = f"The answer is application/json, which Accept does not allow: {bound.echo(accept)}"
             raise _refusal(406, "not_acceptable", text)
         body = self._read(request)
-        settings = exchange(request).settings
-        try:
-            value = codec.decode(body)
-        except codec.DecodeError as error:
-            raise ProtocolError(400, PARSE_ERROR, "parse_error", error.message) from None
-        if codec.exceeds_values(body, value, settings.max_json_values):
-            text = f"The body holds more than {settings.max_json_values} JSON values; send fewer in a call."
-            raise _refusal(413, "too_many_values", text)
-        exchange(request).body = value
+        exchange(request).body = reading.decoded(body, exchange(request).settings)
 
     @staticmethod
     def _read(request: HttpRequest) -> bytes:
@@ -53,7 +45,7 @@ class Body(WireCheck):
                 raise _refusal(400, "unreadable", "The body ended before it was complete.") from None
             if len(body) <= limit:
                 return body
-        raise _refusal(413, "too_large", f"The body is larger than {limit} bytes; send less in a call.")
+        raise reading.too_large(exchange(request).settings)
 
 
 def _refusal(status: int, reason: str, text: str) -> ProtocolError:

@@ -1,0 +1,509 @@
+"""A conversation over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connections
+
+from django_mcp import Tool, action, conf, signals, testing
+from django_mcp.server import get_server
+from django_mcp.transports import stdio
+from example_project.tracker.models import Project
+from tests.wire import ABSENT, META, MODERN, request, result, text
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+INITIALIZE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "c", "version": "1"},
+}
+
+
+def until(holds):
+    """Wait for what another thread is about to do."""
+    for _ in range(2000):
+        if holds():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it never came")
+
+
+class Work(Tool):
+    """Works."""
+
+    begun = threading.Event()
+    go = threading.Event()
+    ended = threading.Event()
+
+    @action(description="Echo", properties={"text": {"type": "string"}})
+    def echo(self, data, ctx):
+        return {"text": data.get("text"), "user": ctx.user.get_username(), "headers": dict(ctx.headers)}
+
+    @action(description="Report", properties={})
+    def report(self, data, ctx):
+        for step in (1, 2, 3):
+            ctx.report_progress(step, 3)
+        return {"done": True}
+
+    @action(description="Wait to be told", properties={})
+    def wait(self, data, ctx):
+        self.begun.set()
+        assert self.go.wait(20)
+        return {"done": True}
+
+    @action(description="Write, and report until it is cancelled", properties={})
+    def forever(self, data, ctx):
+        Project.objects.create(name="p")
+        self.begun.set()
+        try:
+            while True:
+                ctx.report_progress(time.monotonic())
+                time.sleep(0.001)
+        finally:
+            self.ended.set()
+
+    @action(description="Report behind the back of its context once it is cancelled", properties={})
+    def insist(self, data, ctx):
+        self.begun.set()
+        until(lambda: ctx.cancelled)
+        ctx.reporter.report(1, None, None)
+        self.ended.set()
+        return {}
+
+    @action(description="Cancel itself", properties={})
+    async def give_up(self, data, ctx):
+        raise asyncio.CancelledError
+
+    @action(description="Wait until it is cancelled", properties={})
+    async def sleep(self, data, ctx):
+        await Project.objects.acreate(name="p")
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.ended.set()
+
+
+@pytest.fixture(autouse=True)
+def work(monkeypatch):
+    for name in ("begun", "go", "ended"):
+        monkeypatch.setattr(Work, name, threading.Event())
+    monkeypatch.setitem(connections.settings["default"], "ATOMIC_REQUESTS", True)
+    with testing.served(Work):
+        yield
+
+
+class Talk:
+    """A conversation whose client writes lines and reads lines."""
+
+    def __init__(self, identity=None):
+        self.written = []
+        self.session = stdio.Session(get_server(), self.write, identity)
+
+    def write(self, message):
+        assert message.endswith(b"\n")
+        assert message.count(b"\n") == 1
+        self.written.append(json.loads(message))
+
+    def say(self, value):
+        self.session.receive(value if isinstance(value, bytes) else json.dumps(value).encode())
+
+    def ask(self, value):
+        """Say something and return what is answered under its id."""
+        self.say(value)
+        return self.answer(value["id"])
+
+    def answer(self, id):
+        until(lambda: any(one.get("id") == id for one in self.written))
+        [found] = [one for one in self.written if one.get("id") == id]
+        return found
+
+
+@pytest.fixture
+def talk():
+    talk = Talk()
+    yield talk
+    talk.session.close()
+
+
+def call(name, data=None, *, id=1, meta=META, **more):
+    arguments = {"action": name, **({} if data is None else {"data": data})}
+    return request("tools/call", {"name": "work", "arguments": arguments, **more}, id=id, meta=meta)
+
+
+ECHO = '{"text":"x","user":"","headers":{}}'
+
+
+def test_a_modern_client_needs_no_handshake(talk):
+    assert talk.ask(call("echo", {"text": "x"})) == result(text(ECHO)).body
+    assert talk.ask(request("server/discover", id=2))["result"]["supportedVersions"][0] == MODERN
+
+
+def test_a_legacy_client_begins_with_a_handshake_and_keeps_its_revision(talk):
+    begun = talk.ask(request("initialize", INITIALIZE, meta=ABSENT))
+    talk.say(request("notifications/initialized", id=ABSENT, meta=ABSENT))
+
+    assert begun["result"]["protocolVersion"] == "2025-06-18"
+    assert talk.ask(request("ping", id=2, meta=ABSENT)) == {"jsonrpc": "2.0", "id": 2, "result": {}}
+    assert talk.ask(call("echo", {"text": "x"}, id=3, meta=ABSENT)) == {
+        "jsonrpc": "2.0",
+        "id": 3,
+        "result": text(ECHO),
+    }
+
+
+def test_a_revision_nobody_knows_is_answered_with_the_newest_there_is(talk):
+    begun = talk.ask(request("initialize", {**INITIALIZE, "protocolVersion": "1999-01-01"}, meta=ABSENT))
+    assert begun["result"]["protocolVersion"] == "2025-11-25"
+
+
+def test_the_era_stays_modern(talk):
+    talk.ask(request("tools/list"))
+    refused = talk.ask(request("initialize", INITIALIZE, id=2, meta=ABSENT))
+    bare = talk.ask(request("tools/list", id=3, meta=ABSENT))
+    assert (refused["error"]["code"], bare["error"]["code"]) == (-32022, -32602)
+
+
+def test_the_era_stays_legacy(talk):
+    talk.ask(request("initialize", INITIALIZE, meta=ABSENT))
+    assert talk.ask(request("tools/list", id=2)) == {
+        "jsonrpc": "2.0",
+        "id": 2,
+        "error": {
+            "code": -32600,
+            "message": "This conversation began with initialize, so its requests have no modern _meta.",
+        },
+    }
+
+
+def test_a_revision_that_is_not_served_is_refused(talk):
+    meta = {**META, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}
+    assert talk.ask(request("tools/list", meta=meta))["error"]["code"] == -32022
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "id"),
+    [
+        (b"{", -32700, ABSENT),
+        (b"\xff", -32700, ABSENT),
+        (b"[]", -32600, ABSENT),
+        (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600, ABSENT),
+        (b'{"jsonrpc":"2.0","id":4}', -32600, 4),
+        (b'{"jsonrpc":"2.0","id":4,"method":"nothing"}', -32601, 4),
+    ],
+)
+def test_what_is_no_message_is_refused_as_over_http(talk, line, code, id):
+    talk.say(line)
+    [answer] = talk.written
+    assert (answer["error"]["code"], answer.get("id", ABSENT)) == (code, id)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        request("notifications/initialized", id=ABSENT),
+        request("notifications/cancelled", {"requestId": 99}, id=ABSENT),
+        request("notifications/cancelled", {"requestId": [1]}, id=ABSENT),
+        request("notifications/cancelled", id=ABSENT),
+        {"jsonrpc": "2.0", "id": 1, "result": {}},
+    ],
+)
+def test_what_expects_no_answer_gets_none(talk, said):
+    talk.say(said)
+    assert talk.written == []
+
+
+def test_a_line_over_the_limit_is_refused_and_the_next_is_read(talk, settings):
+    settings.DJANGO_MCP = {"MAX_BODY_BYTES": 400}
+    talk = Talk()
+    ping = json.dumps(request("tools/list")).encode()
+    lines = io.BytesIO(b"x" * 2000 + b"\n" + b"x" * 401 + b"\n\r\n" + ping + b"\r\n" + ping)
+    talk.session.serve(lines)
+    assert [one.get("error", {}).get("message") for one in talk.written] == [
+        "The body is larger than 400 bytes; send less in a call.",
+        "The body is larger than 400 bytes; send less in a call.",
+        None,
+        None,
+    ]
+
+
+def test_too_many_values_are_refused(settings):
+    settings.DJANGO_MCP = {"MAX_JSON_VALUES": 10}
+    talk = Talk()
+    talk.say(json.dumps(request("tools/list", {"x": [1] * 20})).encode())
+    assert (
+        talk.written[0]["error"]["message"]
+        == "The body holds more than 10 JSON values; send fewer in a call."
+    )
+
+
+def test_a_slow_call_holds_up_nothing(talk):
+    talk.say(call("wait", id="slow"))
+    assert Work.begun.wait(20)
+    assert talk.ask(request("tools/list", id=2))["id"] == 2
+    assert talk.ask(call("echo", {"text": "x"}, id=3))["id"] == 3
+    Work.go.set()
+    assert talk.answer("slow")["result"]["content"] == [{"type": "text", "text": '{"done":true}'}]
+
+
+def test_many_calls_at_once_are_all_answered(talk):
+    for number in range(50):
+        talk.say(call("echo", {"text": str(number)}, id=number))
+    for number in range(50):
+        assert json.loads(talk.answer(number)["result"]["content"][0]["text"])["text"] == str(number)
+
+
+def test_an_id_that_is_in_use_is_refused(talk):
+    talk.say(call("wait"))
+    assert Work.begun.wait(20)
+    talk.say(call("echo"))
+    assert talk.written == [
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "error": {"code": -32600, "message": "A call with this id is still running; ids are used once."},
+        }
+    ]
+    Work.go.set()
+
+
+def test_progress_comes_before_the_answer(talk):
+    talk.ask(call("report", meta={**META, "progressToken": 7}))
+    assert [one.get("params", {}).get("progress") for one in talk.written] == [1, 3, None]
+    assert talk.written[0] == {
+        "jsonrpc": "2.0",
+        "method": "notifications/progress",
+        "params": {"progressToken": 7, "progress": 1, "total": 3},
+    }
+
+
+@pytest.fixture
+def cancelled():
+    heard = []
+
+    def hear(**fields):
+        heard.append(fields["action"])
+
+    signals.tool_cancelled.connect(hear)
+    yield heard
+    signals.tool_cancelled.disconnect(hear)
+
+
+@pytest.mark.parametrize("name", ["forever", "sleep"])
+def test_a_cancelled_call_ends_and_is_never_answered(talk, name, cancelled):
+    talk.say(call(name, meta={**META, "progressToken": 7}))
+    assert Work.begun.wait(20)
+    talk.say(request("notifications/cancelled", {"requestId": 1, "reason": "changed my mind"}, id=ABSENT))
+    written = len(talk.written)
+    assert Work.ended.wait(20)
+    until(lambda: cancelled == [name])
+    assert len(talk.written) == written
+    assert not Project.objects.exists()
+    # Its id may be used again.
+    assert talk.ask(call("echo", {"text": "x"}))["result"]["isError"] is False
+
+
+def test_nothing_is_sent_for_a_call_after_it_was_cancelled(talk):
+    talk.say(call("insist", meta={**META, "progressToken": 7}))
+    assert Work.begun.wait(20)
+    talk.say(request("notifications/cancelled", {"requestId": 1}, id=ABSENT))
+    assert Work.ended.wait(20)
+    until(lambda: talk.session._running == 0)
+    assert talk.written == []
+
+
+def test_a_handler_that_cancels_itself_has_no_answer(talk):
+    talk.say(call("give_up"))
+    until(lambda: talk.session._running == 0)
+    assert talk.written == []
+    assert talk.ask(call("echo", {"text": "x"}))["result"]["isError"] is False
+
+
+@pytest.mark.parametrize("name", ["forever", "sleep"])
+def test_the_end_of_the_input_cancels_what_runs(name, cancelled):
+    class Lines:
+        said = [json.dumps(call(name)).encode() + b"\n"]
+
+        def readline(self, limit):
+            if self.said:
+                return self.said.pop()
+            assert Work.begun.wait(20)
+            return b""
+
+    talk = Talk()
+    talk.session.serve(Lines())
+    assert cancelled == [name]
+    assert talk.written == []
+
+
+def test_a_call_that_does_not_end_is_not_waited_for_for_ever(monkeypatch):
+    monkeypatch.setattr(stdio, "GRACE_S", 0.01)
+    talk = Talk()
+    talk.say(call("wait"))
+    assert Work.begun.wait(20)
+    talk.session.close()
+    Work.go.set()
+    until(lambda: talk.session._running == 0)
+    assert talk.written == []
+
+
+def test_a_client_that_is_gone_disturbs_nothing():
+    def write(message):
+        raise BrokenPipeError
+
+    session = stdio.Session(get_server(), write)
+    session.receive(json.dumps(request("tools/list")).encode())
+    session.close()
+
+
+def test_calls_are_those_of_the_user():
+    user = User.objects.create(username="ada")
+    talk = Talk(user)
+    assert json.loads(talk.ask(call("echo"))["result"]["content"][0]["text"])["user"] == "ada"
+
+
+class TestTheCommand:
+    @pytest.fixture
+    def run(self, monkeypatch):
+        """Run the command on lines; what it wrote comes back."""
+
+        def run(*arguments, lines=b""):
+            written = []
+            monkeypatch.setattr(stdio, "divert", lambda: lambda message: written.append(json.loads(message)))
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines)))
+            monkeypatch.setattr("signal.signal", lambda number, handler: handlers.update({number: handler}))
+            handlers.clear()
+            before = conf.get()
+            try:
+                call_command("mcp", "stdio", *arguments)
+            finally:
+                conf._current = before
+            return written
+
+        handlers = {}
+        run.handlers = handlers
+        return run
+
+    LIST = json.dumps(request("tools/list")).encode()
+
+    def test_it_serves_until_the_input_ends(self, run):
+        [answer] = run(lines=self.LIST)
+        assert [tool["name"] for tool in answer["result"]["tools"]] == ["work", "help"]
+
+    def test_a_signal_ends_it_too(self, run, monkeypatch):
+        def interrupted(self, lines):
+            [handler] = run.handlers.values()
+            handler(15, None)
+
+        monkeypatch.setattr(stdio.Session, "serve", interrupted)
+        assert run() == []
+
+    def test_it_serves_a_user(self, run):
+        User.objects.create(username="ada")
+        User.objects.create(username="bob")
+        assert run("--user", "ada") == []
+        with pytest.raises(CommandError, match="There is no user 'eve'"):
+            run("--user", "eve")
+
+    def test_filters_narrow_what_is_served(self, run):
+        class Other(Work):
+            """Other."""
+
+            tags = {"public"}
+
+        with testing.served(Work, Other):
+            [tagged] = run("--tag", "public", lines=self.LIST)
+            [included] = run("--include", "w*", lines=self.LIST)
+            [excluded] = run("--exclude", "work", lines=self.LIST)
+        assert [tool["name"] for tool in tagged["result"]["tools"]] == ["other", "help"]
+        assert [tool["name"] for tool in included["result"]["tools"]] == ["work", "help"]
+        assert [tool["name"] for tool in excluded["result"]["tools"]] == ["other", "help"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "problem"),
+        [
+            (["--tag", "x"], "TAGS names x; declared tags are"),
+            (["--include", "x"], "INCLUDE pattern 'x' matches no tool of work"),
+            (["--exclude", "x"], "EXCLUDE pattern 'x' matches no tool of work"),
+            (["--exclude", "work"], "its filters leave no tool to serve"),
+            (["--server", "x"], "There is no server 'x'"),
+        ],
+    )
+    def test_a_filter_that_names_nothing_is_refused(self, run, arguments, problem):
+        with pytest.raises(CommandError, match=problem):
+            run(*arguments)
+
+
+def test_output_is_diverted_once(capfd):
+    standard, shown = os.dup(1), sys.stdout
+    try:
+        stdio.divert()(b"one\n")
+        print("stray")  # noqa: T201
+        stdio.divert()(b"two\n")
+    finally:
+        os.dup2(standard, 1)
+        os.close(standard)
+        os.close(stdio._output)
+        stdio._output, sys.stdout = None, shown
+    assert capfd.readouterr() == ("one\ntwo\n", "stray\n")
+
+
+def test_output_is_kept_for_messages():
+    """In a process of its own, which prints in every way there is."""
+    code = """
+import os, sys
+from django_mcp.transports import stdio
+write = stdio.divert()
+print("stray")
+os.write(1, b"from C\\n")
+os.system("echo from a child")
+assert stdio.divert()  # once and for all
+write(b"{}\\n")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
+    assert done.stdout == b"{}\n"
+    assert sorted(done.stderr.splitlines()) == [b"from C", b"from a child", b"stray"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "commanded"),
+    [
+        (["manage.py", "mcp", "stdio", "--user", "ada"], True),
+        (["manage.py", "mcp", "list"], False),
+        (["manage.py", "runserver"], False),
+        (["pytest"], False),
+    ],
+)
+def test_what_apps_print_when_they_are_loaded_is_diverted_by_the_command_alone(arguments, commanded):
+    assert stdio.is_commanded(arguments) is commanded
+
+
+@pytest.mark.parametrize(("commanded", "diverted"), [("stdio", [True]), ("list", [])])
+def test_the_app_diverts_output_before_it_loads_any_tool(monkeypatch, commanded, diverted):
+    done = []
+    monkeypatch.setattr(sys, "argv", ["manage.py", "mcp", commanded])
+    monkeypatch.setattr(stdio, "divert", lambda: done.append(True))
+    apps.get_app_config("django_mcp").ready()
+    assert done == diverted
+
+
+def test_a_long_message_is_written_whole(tmp_path):
+    code = """
+from django_mcp.transports import stdio
+stdio.divert()(b"x" * 3_000_000 + b"\\n")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
+    assert len(done.stdout) == 3_000_001
