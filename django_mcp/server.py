@@ -91,13 +91,6 @@ class Server:
         except Exception as raised:
             return _failed(message, raised)
 
-    def awaits(self, message: Message) -> bool:
-        """Whether a call runs a handler that is awaited; False too where nothing is called."""
-        try:
-            return tools_call.awaits(self.catalog, message)
-        except ConfigurationError:
-            return False
-
     def view(self, message: Message, ctx: Context) -> View:
         """What the caller sees; the same one however often it is asked for, so permissions are asked once."""
         if ctx.view is None:

@@ -12,6 +12,7 @@ from django_mcp.authoring.context import Content
 from django_mcp.authoring.elicitation import Interruption, MissingCapability
 from django_mcp.authoring.errors import ErrorKind, ToolError
 from django_mcp.authoring.hint import Hint
+from django_mcp.authoring.progress import Cancelled
 from django_mcp.authoring.reply import OMITTED, Reply
 from django_mcp.dispatch.classify import Verdict, classify
 from django_mcp.encoding import codec
@@ -93,6 +94,8 @@ def _error(text: str, kind: ErrorKind, *, code: str, retryable: bool, **meta: An
 
 def success(registration: Registration, returned: Any, ctx: Context, view: View) -> CallResult:
     """The answer to a handler that returned. Raises what `run` contains as a fault or a mismatch."""
+    if isinstance(ctx.interruption, Cancelled):
+        raise ctx.interruption
     if ctx.interruption is not None:
         raise OffContract(
             "The handler caught what ends its call (raised by ctx.elicit or the like) and went on."

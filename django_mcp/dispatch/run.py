@@ -11,7 +11,7 @@ import copy
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from asgiref.sync import async_to_sync, sync_to_async
@@ -43,7 +43,8 @@ def call(view: View, registration: Registration, arguments: dict[str, Any], ctx:
     try:
         result = run.open()
         if result is None:
-            result = run.attempt()
+            limit = run.limit
+            result = run.attempt() if limit is None else async_to_sync(run.within)(limit)
     except BaseException as raised:
         return run.fail(raised)
     return run.stop(result)
@@ -57,7 +58,8 @@ async def acall(
     try:
         result = await in_thread(run.open)
         if result is None:
-            result = await run.aattempt()
+            limit = run.limit
+            result = await (run.aattempt() if limit is None else run.within(limit))
     except BaseException as raised:
         return await in_thread(run.fail, raised)
     return await in_thread(run.stop, result)
@@ -69,23 +71,41 @@ async def in_thread(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs)
     A step that begins or ends a transaction must not be abandoned half-way: nobody would close what it
     opened.
     """
-    started = asyncio.ensure_future(sync_to_async(step, thread_sensitive=True)(*args, **kwargs))
+    started = _started(step, *args, **kwargs)
     try:
         return await asyncio.shield(started)
     except asyncio.CancelledError:
-        await asyncio.wait([started])
+        await _ended(started)
         raise
 
 
 async def abandonable(ctx: Context, step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
     """`in_thread` for a whole call: when the request is cancelled, its context says so to the handler."""
-    started = asyncio.ensure_future(sync_to_async(step, thread_sensitive=True)(*args, **kwargs))
+    started = _started(step, *args, **kwargs)
     try:
         return await asyncio.shield(started)
     except asyncio.CancelledError:
         ctx.cancelled = True
-        await asyncio.wait([started])
+        await _ended(started)
         raise
+
+
+async def lasting(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """`in_thread` for a step whose outcome counts: what is committed can neither be given up nor be late."""
+    started = _started(step, *args, **kwargs)
+    await _ended(started)
+    return started.result()
+
+
+def _started(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> asyncio.Task[_T]:
+    return asyncio.create_task(sync_to_async(step, thread_sensitive=True)(*args, **kwargs))
+
+
+async def _ended(started: asyncio.Task[Any]) -> None:
+    """Wait for what runs in the thread to its end, however often the request is cancelled meanwhile."""
+    while not started.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([started])
 
 
 class Run:
@@ -127,6 +147,16 @@ class Run:
     def _options(self) -> Mapping[str, Any]:
         return self._registration.options if self._entry is None else self._entry.options
 
+    @property
+    def limit(self) -> float | None:
+        """Seconds an answer may take; None: any. Nothing interrupts a handler that is not awaited."""
+        if not self.is_async:
+            return None
+        options = self._options
+        return (
+            options["timeout"] if "timeout" in options else conf.get().server(self._ctx.server).call_timeout
+        )
+
     def open(self) -> CallResult | None:
         """Announce the call and pass it through the gates; a result is a refusal."""
         self._started = time.monotonic()
@@ -141,7 +171,7 @@ class Run:
         """
         with ExitStack() as transactions:
             self._begin(transactions)
-            handler = async_to_sync(self._awaited) if self.is_async else self.handler
+            handler = async_to_sync(self.handler) if self.is_async else self.handler
             with running(self._ctx):
                 returned = handler(self.data, self._ctx)
             return self._answer(returned)
@@ -152,20 +182,18 @@ class Run:
         try:
             await in_thread(self._begin, transactions)
             with running(self._ctx):
-                returned = await self._awaited(self.data, self._ctx)
-            return await in_thread(self._complete, transactions, returned)
+                returned = await self.handler(self.data, self._ctx)
+            return await lasting(self._complete, transactions, returned)
         except BaseException as raised:
             # Rolls back; where the answer is complete, the stack is empty already.
             await in_thread(transactions.__exit__, type(raised), raised, raised.__traceback__)
             raise
 
-    async def _awaited(self, data: dict[str, Any], ctx: Context) -> Any:
-        """What an async handler returns. Raises DeadlineExceeded when the time of its call is over."""
-        limit = self._options.get("timeout", conf.get().server(ctx.server).call_timeout)
-        left = None if limit is None else self._started + limit - time.monotonic()
+    async def within(self, limit: float) -> CallResult:
+        """`aattempt` of a call whose time is limited. Raises DeadlineExceeded when it is over."""
         try:
-            async with asyncio.timeout(left) as scope:
-                return await self.handler(data, ctx)
+            async with asyncio.timeout(limit) as scope:
+                return await self.aattempt()
         except TimeoutError:
             if not scope.expired():
                 raise

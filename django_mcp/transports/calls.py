@@ -7,23 +7,20 @@ the queries of middleware would run in its transaction.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import contextvars
-import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from asgiref.sync import ThreadSensitiveContext, async_to_sync
 from django.db import connections
 
 from django_mcp.authoring.context import Context
 from django_mcp.authoring.progress import Cancelled
+from django_mcp.dispatch.run import in_thread
 from django_mcp.protocol.jsonrpc import Message, Response
 from django_mcp.server import Server
-
-logger = logging.getLogger("django_mcp")
 
 Done = Callable[[Response | None], None]
 
@@ -36,65 +33,62 @@ class Call:
         self._message = message
         self._ctx = ctx
         self._done = done
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+        self._ended = False
         self._task: asyncio.Task[Any] | None = None
+        self._kept: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Answer in a thread of its own, on an event loop of its own where the handler is awaited."""
-        run = self._run_loop if self._server.awaits(self._message) else self._run
-        # A copy, so that the call sees what middleware has bound and binds nothing for anybody else.
-        context = contextvars.copy_context()
-        threading.Thread(target=context.run, args=(run,), name="django_mcp call", daemon=True).start()
+        """Answer in a thread of its own, beside an event loop of its own."""
+        # A copy, so that the call sees what middleware has bound and binds nothing for anybody else. What
+        # belongs to a thread of Django's, the language and the time zone, is moved along by async_to_sync.
+        run = contextvars.copy_context().run
+        threading.Thread(
+            target=run, args=(async_to_sync(self._answer),), name="django_mcp call", daemon=True
+        ).start()
 
     def start_on_loop(self) -> None:
-        """Answer on the running event loop where the handler is awaited, else in a thread of its own."""
-        if self._server.awaits(self._message):
-            self._loop = asyncio.get_running_loop()
-            self._task = self._loop.create_task(self._answer())
-        else:
-            self.start()
+        """Answer on the running event loop, beside a thread of its own."""
+        self._kept = asyncio.get_running_loop().create_task(self._answer_beside_thread())
 
     def cancel(self) -> None:
         """Give the call up: from any thread, at any time, any number of times."""
-        self._ctx.cancelled = True
-        loop, task = self._loop, self._task
-        if loop is not None and task is not None and not task.done():
-            # The loop of a call's own thread may have been closed in between.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(task.cancel)
+        with self._lock:
+            # Once alone: what a handler awaits while it cleans up is not cancelled, too.
+            if self._ended or self._ctx.cancelled:
+                return
+            self._ctx.cancelled = True
+            if self._task is not None:
+                self._task.get_loop().call_soon_threadsafe(self._task.cancel)
 
-    def _run(self) -> None:
-        response = None
+    async def _answer_beside_thread(self) -> None:
+        executor = ThreadPoolExecutor(1, "django_mcp call")
         try:
-            response = self._server.handle(self._message, self._ctx)
-        except Cancelled:
-            pass
+            async with ThreadSensitiveContext(executor=executor):
+                await self._answer()
         finally:
-            connections.close_all()
-            self._done(response)
-
-    def _run_loop(self) -> None:
-        with asyncio.Runner() as runner:
-            self._loop = runner.get_loop()
-            runner.run(self._started())
-
-    async def _started(self) -> None:
-        self._task = asyncio.current_task()
-        await self._answer()
+            executor.shutdown(wait=False)
 
     async def _answer(self) -> None:
         response = None
-        executor = ThreadPoolExecutor(1, "django_mcp call")
         try:
-            if self._ctx.cancelled:
-                raise asyncio.CancelledError  # given up before there was a task to cancel
-            async with ThreadSensitiveContext(executor=executor):
-                try:
-                    response = await self._server.ahandle(self._message, self._ctx)
-                finally:
-                    await sync_to_async(connections.close_all)()
+            self._begin()
+            try:
+                response = await self._server.ahandle(self._message, self._ctx)
+            finally:
+                await in_thread(connections.close_all)
         except (Cancelled, asyncio.CancelledError):
-            pass
+            response = None
         finally:
-            executor.shutdown(wait=False)
-            self._done(response)
+            self._end(response)
+
+    def _begin(self) -> None:
+        with self._lock:
+            if self._ctx.cancelled:
+                raise asyncio.CancelledError
+            self._task = asyncio.current_task()
+
+    def _end(self, response: Response | None) -> None:
+        with self._lock:
+            self._ended = True
+        self._done(None if self._ctx.cancelled else response)

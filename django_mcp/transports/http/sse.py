@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
+from asgiref.sync import async_to_sync
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
@@ -39,12 +40,13 @@ def wanted(request: HttpRequest, sent: Message) -> bool:
     """Whether progress is asked for and the client says that it reads streams."""
     if not sent.is_request or sent.method != "tools/call" or progress.token(sent) is None:
         return False
-    accept = request.META.get("HTTP_ACCEPT", "")
-    return any(part.split(";")[0].strip().lower() == EVENT_STREAM for part in accept.split(","))
+    return any(f"{kind.main_type}/{kind.sub_type}" == EVENT_STREAM for kind in request.accepted_types)
 
 
 def answer(request: HttpRequest, door: Door) -> HttpResponse | StreamingHttpResponse:
-    """Answer from a thread."""
+    """Answer from a thread. Under ASGI only the event loop hears of a client that leaves."""
+    if isinstance(request, ASGIRequest):
+        return async_to_sync(aanswer)(request, door)
     stream = _Stream(request, door)
     stream.call.start()
     stream.channel.wait()
@@ -81,10 +83,12 @@ class _Stream:
         first = self.channel.taken()
         if not first and self.channel.response is not None:
             return self._door.send(self.channel.response)
-        body = self._abody(first) if isinstance(request, ASGIRequest) else self._body(first)
+        # Compression (GZipMiddleware) would hold events back until there is enough to compress.
+        request.META.pop("HTTP_ACCEPT_ENCODING", None)
+        body = _AsyncBody(self, first) if isinstance(request, ASGIRequest) else _Body(self, first)
         return StreamingHttpResponse(body, content_type=EVENT_STREAM, headers=_HEADERS)
 
-    def _body(self, bodies: list[bytes]) -> Iterator[bytes]:
+    def events(self, bodies: list[bytes]) -> Iterator[bytes]:
         try:
             yield from map(_event, bodies)
             while not self.channel.ended:
@@ -96,7 +100,7 @@ class _Stream:
         finally:
             self.call.cancel()
 
-    async def _abody(self, bodies: list[bytes]) -> AsyncIterator[bytes]:
+    async def aevents(self, bodies: list[bytes]) -> AsyncIterator[bytes]:
         try:
             for event in map(_event, bodies):
                 yield event
@@ -129,6 +133,47 @@ class _Stream:
         if self.channel.response is not None:
             bodies.append(self.channel.response.body)
         return [_event(body) for body in bodies]
+
+
+class _Reading:
+    """A stream being read. A reader who leaves gives the call up, and so does one who never comes."""
+
+    def __init__(self, stream: _Stream) -> None:
+        self._stream = stream
+
+    def close(self) -> None:
+        self._stream.call.cancel()
+
+    # A response that is dropped on its way through the middleware is closed by nobody.
+    __del__ = close
+
+
+class _Body(_Reading):
+    """The body of a response under WSGI."""
+
+    def __init__(self, stream: _Stream, first: list[bytes]) -> None:
+        super().__init__(stream)
+        self._events = stream.events(first)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes:
+        return next(self._events)
+
+
+class _AsyncBody(_Reading):
+    """The body of a response under ASGI."""
+
+    def __init__(self, stream: _Stream, first: list[bytes]) -> None:
+        super().__init__(stream)
+        self._events = stream.aevents(first)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        return await anext(self._events)
 
 
 def _event(body: bytes) -> bytes:
