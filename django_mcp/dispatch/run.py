@@ -106,6 +106,8 @@ async def _ended(started: asyncio.Task[Any]) -> None:
     while not started.done():
         with suppress(asyncio.CancelledError):
             await asyncio.wait([started])
+    if not started.cancelled():
+        started.exception()  # looked at, so that nobody complains where the cancellation is what is raised
 
 
 class Run:
