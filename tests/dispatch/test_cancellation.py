@@ -8,7 +8,7 @@ import threading
 import pytest
 from django.db import connections
 
-from django_mcp import Tool, action, testing
+from django_mcp import Reply, Tool, action, testing
 from django_mcp.dispatch.run import in_thread
 from example_project.tracker.models import Project
 
@@ -56,3 +56,55 @@ async def test_a_step_in_the_thread_is_not_abandoned_half_way():
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert done == [True]
+
+
+class TestWhatIsComplete:
+    """The transaction of a call is not given up, nor is its time over, once it is about to be committed."""
+
+    @pytest.fixture
+    def slow(self, monkeypatch):
+        monkeypatch.setitem(connections.settings["default"], "ATOMIC_REQUESTS", True)
+        entered, leave = threading.Event(), threading.Event()
+
+        class Slow(Tool):
+            """Slow to finish."""
+
+            @action(description="Write", properties={})
+            async def write(self, data, ctx):
+                await Project.objects.acreate(name="p")
+                return Reply({"done": True}, hint_context={})
+
+            @action(description="Write in time", properties={}, timeout=0.01)
+            async def limited(self, data, ctx):
+                await Project.objects.acreate(name="p")
+                return Reply({"done": True}, hint_context={})
+
+            def hints(self, action, hint_context):
+                entered.set()
+                assert leave.wait(10)
+                return []
+
+        with testing.served(Slow):
+            yield entered, leave
+
+    @pytest.mark.django_db(transaction=True)
+    async def test_counts_though_the_request_is_cancelled(self, slow):
+        entered, leave = slow
+        call = asyncio.create_task(testing.arun_tool("slow", {"action": "write"}))
+        assert await asyncio.to_thread(entered.wait, 10)
+        for _ in range(2):
+            call.cancel()
+            await asyncio.sleep(0)
+        leave.set()
+        assert testing.json(await call) == {"done": True}
+        assert await Project.objects.acount() == 1
+
+    @pytest.mark.django_db(transaction=True)
+    async def test_counts_though_its_time_is_over(self, slow):
+        entered, leave = slow
+        call = asyncio.create_task(testing.arun_tool("slow", {"action": "limited"}))
+        assert await asyncio.to_thread(entered.wait, 10)
+        await asyncio.sleep(0.05)
+        leave.set()
+        assert testing.json(await call) == {"done": True}
+        assert await Project.objects.acount() == 1

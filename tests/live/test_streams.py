@@ -187,5 +187,4 @@ def test_a_hundred_streams_at_once_lose_nothing_and_take_no_more_memory_each_tim
         for _ in range(4):
             assert list(clients.map(client, range(STREAMS))) == wanted
             kilobytes.append(control(endpoint, "memory")["kilobytes"])
-    print(kilobytes)
     assert kilobytes[-1] - kilobytes[1] < 4096

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 import time
@@ -384,7 +385,9 @@ async def test_a_stream_whose_reader_is_cancelled_gives_the_call_up(tool, gate, 
     assert not await Project.objects.aexists()
 
 
-async def test_a_view_that_is_cancelled_before_any_progress_gives_the_call_up(gate, cancelled):
+@pytest.mark.parametrize("view", [MCPView, AsyncMCPView])
+@pytest.mark.parametrize("meta", [LISTENING, META])
+async def test_a_view_that_is_cancelled_before_any_progress_gives_the_call_up(gate, cancelled, view, meta):
     class Slow(Tool):
         name = "work"
         description = "Works."
@@ -395,12 +398,102 @@ async def test_a_view_that_is_cancelled_before_any_progress_gives_the_call_up(ga
             await asyncio.Event().wait()
 
     with testing.served(Slow):
-        view = asyncio.create_task(ASGI(AsyncMCPView)._post(call("wait"), {}))
+        serving = asyncio.create_task(ASGI(view)._post(call("wait", meta=meta), {}))
         assert await asyncio.to_thread(gate.begun.wait, 20)
-        view.cancel()
+        serving.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await view
+            await serving
         await asyncio.to_thread(until, lambda: cancelled == [("work", "wait")])
+
+
+@pytest.mark.parametrize("view", [MCPView, AsyncMCPView])
+async def test_a_plain_handler_sees_that_its_view_was_cancelled_before_any_progress(gate, cancelled, view):
+    class Slow(Tool):
+        name = "work"
+        description = "Works."
+
+        @action(description="Wait", properties={})
+        def wait(self, data, ctx):
+            gate.begun.set()
+            until(lambda: ctx.cancelled)
+            ctx.report_progress(1)
+
+    with testing.served(Slow):
+        serving = asyncio.create_task(ASGI(view)._post(call("wait"), {}))
+        assert await asyncio.to_thread(gate.begun.wait, 20)
+        serving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await serving
+        await asyncio.to_thread(until, lambda: cancelled == [("work", "wait")])
+
+
+@pytest.mark.parametrize("view", [MCPView, AsyncMCPView])
+def test_a_stream_that_nobody_reads_gives_its_call_up(tool, gate, view, cancelled):
+    """A middleware may answer with something else, or fail."""
+    _, response = WSGI(view).post(call("wait"))
+    gate.wait("begun")
+    del response
+    gate.go.set()
+
+    until(lambda: cancelled == [("work", "wait")])
+    assert not Project.objects.exists()
+
+
+@pytest.mark.parametrize("view", [MCPView, AsyncMCPView])
+async def test_a_stream_that_nobody_reads_on_an_event_loop_gives_its_call_up(tool, gate, view, cancelled):
+    _, response = await ASGI(view)._post(call("wait"), {})
+    assert await asyncio.to_thread(gate.begun.wait, 20)
+    response.close()
+    gate.go.set()
+
+    await asyncio.to_thread(until, lambda: cancelled == [("work", "wait")])
+    assert not await Project.objects.aexists()
+
+
+def test_a_handler_that_catches_what_ends_it_is_given_up_all_the_same(gate, cancelled):
+    class Stubborn(Tool):
+        name = "work"
+        description = "Works."
+
+        @action(description="Go on", properties={})
+        def wait(self, data, ctx):
+            ctx.report_progress(1)
+            until(lambda: ctx.cancelled)
+            with contextlib.suppress(BaseException):
+                ctx.report_progress(2)
+            return {"done": True}
+
+    with testing.served(Stubborn):
+        _, response = WSGI(MCPView).post(call("wait"))
+        response.close()
+        until(lambda: cancelled == [("work", "wait")])
+
+
+def test_cleaning_up_is_not_cancelled_however_often_a_call_is(gate, cancelled):
+    class Careful(Tool):
+        name = "work"
+        description = "Works."
+
+        @action(description="Clean up", properties={})
+        async def wait(self, data, ctx):
+            ctx.report_progress(1)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                gate.begun.set()
+                await asyncio.to_thread(gate.wait, "go")
+                gate.ended.set()
+
+    with testing.served(Careful):
+        _, response = WSGI(MCPView).post(call("wait"))
+        body = response.streaming_content
+        response.close()
+        gate.wait("begun")
+        response.close()
+        del response, body
+        gate.go.set()
+        gate.wait("ended")
+        until(lambda: cancelled == [("work", "wait")])
 
 
 async def test_a_plain_call_whose_view_is_cancelled_ends_at_its_next_report(gate, cancelled):
