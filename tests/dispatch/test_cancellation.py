@@ -74,7 +74,7 @@ class TestWhatIsComplete:
                 await Project.objects.acreate(name="p")
                 return Reply({"done": True}, hint_context={})
 
-            @action(description="Write in time", properties={}, timeout=0.01)
+            @action(description="Write in time", properties={}, timeout=60)
             async def limited(self, data, ctx):
                 await Project.objects.acreate(name="p")
                 return Reply({"done": True}, hint_context={})
@@ -100,11 +100,21 @@ class TestWhatIsComplete:
         assert await Project.objects.acount() == 1
 
     @pytest.mark.django_db(transaction=True)
-    async def test_counts_though_its_time_is_over(self, slow):
+    async def test_counts_though_its_time_is_over(self, slow, monkeypatch):
         entered, leave = slow
+        scopes, timeout = [], asyncio.timeout
+
+        def remembered(seconds):
+            scopes.append(timeout(seconds))
+            return scopes[-1]
+
+        monkeypatch.setattr(asyncio, "timeout", remembered)
         call = asyncio.create_task(testing.arun_tool("slow", {"action": "limited"}))
         assert await asyncio.to_thread(entered.wait, 10)
-        await asyncio.sleep(0.05)
+        [scope] = scopes
+        scope.reschedule(asyncio.get_running_loop().time() - 1)
+        while not scope.expired():
+            await asyncio.sleep(0)
         leave.set()
         assert testing.json(await call) == {"done": True}
         assert await Project.objects.acount() == 1
