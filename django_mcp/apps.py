@@ -14,10 +14,11 @@ class DjangoMcpConfig(AppConfig):
     verbose_name = _("Model Context Protocol server")
 
     def ready(self) -> None:
-        # `help` declares itself when its module is imported, as an author's tool does.
+        # The framework's own tools declare themselves when their modules are imported, as an author's do.
         from django_mcp import log
         from django_mcp.checks import check_mcp, check_mcp_deploy
         from django_mcp.dispatch import help as _help  # noqa: F401 (imported for its declaration)
+        from django_mcp.dispatch import task_tools as _task_tools  # noqa: F401 (likewise)
         from django_mcp.transports import stdio
 
         if stdio.is_commanded(sys.argv):

@@ -13,7 +13,7 @@ from django.core import checks
 
 from django_mcp import conf
 from django_mcp.authoring.reading import location
-from django_mcp.registry.catalog import Finding, findings
+from django_mcp.registry.catalog import Finding, deploy_findings, findings
 from django_mcp.transports.http import mount
 
 #: Rule to check id and what the rule says.
@@ -29,7 +29,10 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     ),
     "callback-queries": ("E006", "A class-level member is read without the database."),
     "callback-missing": ("E007", "A tool defines what its form needs: actions and their handlers, or `run`."),
-    "callback-async": ("E008", "`hints`, `handle_error` and `action_context` are plain functions."),
+    "callback-async": (
+        "E008",
+        "`before_submit`, `hints`, `handle_error` and `action_context` are plain functions.",
+    ),
     "handler-signature": ("E009", "A handler can be called with `data` and `ctx`."),
     "actions-twice": ("E010", "A tool declares its actions in one form, not in both."),
     "permission": ("E011", "A permission is `app_label.codename` or a callable."),
@@ -122,6 +125,14 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "filter-exclude-dead": ("E082", "An `EXCLUDE` pattern matches some tool."),
     "filter-empty": ("E083", "The filters of a server leave a tool to serve."),
     "mount-server": ("E084", "A view's `server` is a server of the settings."),
+    # Background work and consent
+    "tasks-store": ("E130", "The store of `TASKS` works where a served tool has background work."),
+    "tasks-runner": ("E131", "The runner of `TASKS` works where a served tool has background work."),
+    "tasks-unshared": ("E132", "Workers of other processes see what the store of `TASKS` keeps."),
+    "confirm-memory": (
+        "E133",
+        "Where `CONFIRM_DESTRUCTIVE` asks, something that all processes share remembers the consents used.",
+    ),
     # Warnings
     "related-unknown": ("W001", "`related` names actions of the tool."),
     "output-schema-closed": (
@@ -132,6 +143,14 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "mount-slash": ("W004", "The endpoint's prefix does not end in a slash, so both spellings are answered."),
     "deploy-open": ("W005", "In production, `AUTH` says who may call (`check --deploy`)."),
     "tool-unregistered": ("W006", "A tool class in an `mcp` module is registered."),
+    "deploy-unconfirmed": (
+        "W040",
+        "In production, `CONFIRM_DESTRUCTIVE` is on where a served tool is destructive (`check --deploy`).",
+    ),
+    "deploy-tasks-in-process": (
+        "W041",
+        "In production, background work does not end with the process that took the call (`check --deploy`).",
+    ),
     # Warnings on what widely used clients refuse
     "portable-name": (
         "W010",
@@ -159,7 +178,8 @@ def check_mcp(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[ch
 
 def check_mcp_deploy(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
     """What `manage.py check --deploy` adds."""
-    return [_message(Finding(None, "DJANGO_MCP", offence)) for offence in conf.deploy_offences()]
+    found = [Finding(None, "DJANGO_MCP", offence) for offence in conf.deploy_offences()]
+    return [_message(finding) for finding in (*found, *deploy_findings())]
 
 
 def _message(finding: Finding) -> checks.CheckMessage:

@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING, Final
 from django_mcp import conf
 from django_mcp.authoring.errors import ConfigurationError
 from django_mcp.dispatch.run import abandonable, in_thread
-from django_mcp.protocol import jsonrpc, progress, versions
+from django_mcp.protocol import jsonrpc, progress, tasks, versions
 from django_mcp.protocol.exchange import Exchange
 from django_mcp.protocol.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Message, ProtocolError, Response
-from django_mcp.protocol.methods import discover, initialize, ping, set_level, tools_call, tools_list
+from django_mcp.protocol.methods import (
+    discover,
+    initialize,
+    ping,
+    set_level,
+    tasks_cancel,
+    tasks_get,
+    tasks_update,
+    tools_call,
+    tools_list,
+)
 from django_mcp.registry import catalog as registry
 from django_mcp.registry.catalog import Catalog, View
 from django_mcp.registry.registration import Registration
@@ -25,6 +35,9 @@ Answer = Callable[[Exchange], bytes]
 
 _MODERN: Final[dict[str, Answer]] = {
     "server/discover": discover.answer,
+    "tasks/cancel": tasks_cancel.answer,
+    "tasks/get": tasks_get.answer,
+    "tasks/update": tasks_update.answer,
     "tools/call": tools_call.answer,
     "tools/list": tools_list.answer,
 }
@@ -35,6 +48,8 @@ _LEGACY: Final[dict[str, Answer]] = {
     "tools/call": tools_call.answer,
     "tools/list": tools_list.answer,
 }
+#: Methods that never run on the event loop: what they call may ask the database.
+_ASKS_DATABASE: Final = ("tools/call", *tasks.METHODS)
 
 
 class Server:
@@ -85,7 +100,7 @@ class Server:
             answer = _method(exchange)
             if answer is tools_call.answer and tools_call.awaits(exchange.catalog, message):
                 return _answered(message, await tools_call.aanswer(exchange))
-            if answer is tools_call.answer or exchange.catalog.guarded:
+            if message.method in _ASKS_DATABASE or exchange.catalog.guarded:
                 return _answered(message, await abandonable(ctx, answer, exchange))
             return _answered(message, answer(exchange))
         except Exception as raised:
@@ -111,6 +126,8 @@ class Server:
 def _method(exchange: Exchange) -> Answer:
     message = exchange.message
     answer = (_LEGACY if message.legacy else _MODERN).get(message.method)
+    if message.method in tasks.METHODS and not exchange.catalog.has_background:
+        answer = None
     if answer is None:
         text = f"Method not found: {bound.echo(message.method)}"
         if message.method == "initialize":
@@ -119,6 +136,8 @@ def _method(exchange: Exchange) -> Answer:
         raise ProtocolError(404, METHOD_NOT_FOUND, "method_not_found", text, request_id=message.id)
     if message.method == "tools/call":
         tools_call.check_params(message)
+    elif message.method in tasks.METHODS:
+        tasks.check_params(message)
     return answer
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from mcp import Client
-from mcp_types import TextContent
+from mcp_types import ElicitRequestParams, ElicitResult, TextContent
 
-from example_project.process import running
+from example_project.process import running, worker
 
 REVISION = "2026-07-28"
 
@@ -23,9 +23,11 @@ REVISION = "2026-07-28"
 class Demo:
     """One client's conversation, printed as it goes. An unexpected answer raises RuntimeError."""
 
-    def __init__(self, client: Client) -> None:
-        self.client = client
+    client: Client
+
+    def __init__(self) -> None:
         self.calls = 0
+        self.asked = 0
         self.corrected = 0
 
     async def run(self) -> None:
@@ -33,6 +35,8 @@ class Demo:
         await self.misspell_a_key()
         await self.send_a_bad_item()
         await self.count_by_type()
+        await self.have_a_report_written()
+        await self.delete_with_consent()
 
     async def look_around(self) -> None:
         heading("Who is there?")
@@ -46,7 +50,7 @@ class Demo:
         sent("tools/list")
         tools = (await self.client.list_tools()).tools
         received({tool.name: (tool.description or "").partition("\n")[0] for tool in tools})
-        names = ["tasks", "tracker__workload", "help"]
+        names = ["tasks", "tracker__workload", "help", "task_status", "task_result", "task_cancel"]
         expect([tool.name for tool in tools] == names, f"the site has the tools {', '.join(names)}")
 
         heading("What can they do?")
@@ -92,6 +96,36 @@ class Demo:
         workload = await self.correct("tracker__workload", {"until": "2027-12-31"})
         expect(workload["Website"] > 0, "the website has open tasks")
 
+    async def have_a_report_written(self) -> None:
+        heading("Work that takes longer than a call")
+        receipt = await self.call("tasks", {"action": "report"})
+
+        heading("It is done by a worker, a process of its own; the client asks how it stands")
+        status = await self.call("task_status", receipt)
+        while status["status"] == "working":
+            await asyncio.sleep(0.2)
+            status = await self.call("task_status", receipt)
+        expect(status["status"] == "completed", "the report is written")
+
+        heading("The report")
+        report = await self.call("task_result", receipt)
+        expect(any(row["project"] == "Website" for row in report["projects"]), "it is of every project")
+
+    async def delete_with_consent(self) -> None:
+        heading("Something destructive: the client asks its user first")
+        listed = await self.call("tasks", {"action": "list", "data": {"page_size": 1}})
+        data = {"id": listed["tasks"][0]["id"]}
+        deleted = await self.call("tasks", {"action": "delete", "data": data})
+        expect(deleted["deleted"]["id"] == data["id"], "the task is deleted")
+        expect(self.asked == 1, "the user was asked once")
+
+    async def consent(self, context: Any, params: ElicitRequestParams) -> ElicitResult:
+        """Stands for the user, who reads the question and agrees."""
+        self.asked += 1
+        print(f"  <- asks the user: {params.message}")
+        print("  -> the user accepts", flush=True)
+        return ElicitResult(action="accept")
+
     async def call(self, tool: str, arguments: dict[str, Any], refused: str | None = None) -> dict[str, Any]:
         """Call a tool and return its JSON answer; `refused` names the error it has to answer with."""
         sent(f"tools/call {tool} {json.dumps(arguments)}")
@@ -133,8 +167,9 @@ async def converse(address: str) -> Demo:
     print(
         f"The example site is up at {address}; the official client speaks MCP {REVISION} with it.", flush=True
     )
-    async with Client(f"{address}/mcp", mode=REVISION, read_timeout_seconds=60) as client:
-        demo = Demo(client)
+    demo = Demo()
+    options: Any = {"mode": REVISION, "read_timeout_seconds": 60, "elicitation_callback": demo.consent}
+    async with Client(f"{address}/mcp", **options) as demo.client:
         await demo.run()
         return demo
 
@@ -149,9 +184,11 @@ def main() -> None:
         signal.signal(number, leave)
     # The site is on this machine, whatever proxy the environment names.
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
-    with tempfile.TemporaryDirectory() as folder, running("gunicorn", Path(folder)) as address:
-        demo = asyncio.run(converse(address))
-    print(f"\ndemo: {demo.calls} calls, {demo.corrected} corrected, ok")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        with running("gunicorn", place) as address, worker(place):
+            demo = asyncio.run(converse(address))
+    print(f"\ndemo: {demo.corrected} calls corrected, {demo.asked} consented to, ok")
 
 
 if __name__ == "__main__":

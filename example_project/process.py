@@ -1,4 +1,4 @@
-"""The example site as a process of its own, on a database of its own."""
+"""The example site as a process of its own, on a database of its own, and a worker beside it."""
 
 from __future__ import annotations
 
@@ -30,15 +30,7 @@ def running(
     The database is a file in `folder`, the port a free one of the loopback interface. `variables` are added
     to the site's environment. When the block ends, however it ends, no process is left.
     """
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": settings,
-        "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}?transaction_mode=IMMEDIATE",
-        "SECRET_KEY": secrets.token_urlsafe(),
-        "DEBUG": "off",
-        "ALLOWED_HOSTS": "127.0.0.1",
-        **variables,
-    }
+    environment = environment_of(folder, settings, **variables)
     for command in ("migrate --verbosity 0", "seed"):
         manage(command, environment)
     # The socket listens before the server starts, so the first request waits for the server to start.
@@ -61,6 +53,45 @@ def running(
         yield address
     finally:
         stop(process)
+
+
+@contextmanager
+def worker(
+    folder: Path, settings: str = "example_project.settings", **variables: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a worker for the site in `folder`, which `running` has migrated; yields its process."""
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "manage.py",
+            "db_worker",
+            "--interval",
+            "0.1",
+            "--no-startup-delay",
+            "--verbosity",
+            "0",
+        ],
+        cwd=ROOT,
+        env=environment_of(folder, settings, **variables),
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        stop(process)
+
+
+def environment_of(folder: Path, settings: str, **variables: str) -> dict[str, str]:
+    """What the processes of one site have in common."""
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": settings,
+        "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}?transaction_mode=IMMEDIATE",
+        "SECRET_KEY": secrets.token_urlsafe(),
+        "DEBUG": "off",
+        "ALLOWED_HOSTS": "127.0.0.1",
+        **variables,
+    }
 
 
 def manage(command: str, environment: Mapping[str, str]) -> None:

@@ -25,8 +25,13 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.staticfiles",
     "django_mcp",
+    "django_mcp.background",
+    "django_tasks_db",
     "example_project.tracker",
 ]
+
+# Background work waits in the database for a worker: `manage.py db_worker`.
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -62,5 +67,6 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DJANGO_MCP = {
     "NAME": "task-tracker",
     "VERSION": "1.0",
+    "CONFIRM_DESTRUCTIVE": True,
     "INSTRUCTIONS": "Projects and their tasks. Call help {} first to see what the tools can do.",
 }

@@ -16,7 +16,9 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.sessions",
     "django_mcp",
+    "django_mcp.background",
     "django_mcp.tokens",
+    "django_tasks_db",
     "example_project.tracker",
 ]
 
@@ -25,6 +27,8 @@ DATABASES: dict[str, dict[str, Any]] = {
     "default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"},
     "other": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"},
 }
+
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 
 # For the pages of the admin alone; the tests of those install its middleware, too.
 TEMPLATES = [

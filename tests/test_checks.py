@@ -65,5 +65,5 @@ def test_a_deployment_that_anybody_may_call_is_warned_of(settings):
         "?: (django_mcp.W005) Server default: AUTH is not set, so everybody may call its tools."
         in mcp_check("--deploy")
     )
-    settings.DJANGO_MCP = {"AUTH": "django_mcp.auth.bearer.BearerTokenAuth"}
+    settings.DJANGO_MCP = {"AUTH": "django_mcp.auth.bearer.BearerTokenAuth", "CONFIRM_DESTRUCTIVE": True}
     assert "django_mcp" not in mcp_check("--deploy")

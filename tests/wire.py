@@ -100,6 +100,8 @@ def implied(value):
     headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": value["method"]}
     if value["method"] == "tools/call":
         headers["Mcp-Name"] = value["params"].get("name", ABSENT)
+    elif value["method"].startswith("tasks/"):
+        headers["Mcp-Name"] = value["params"].get("taskId", ABSENT)
     return headers
 
 

@@ -42,7 +42,8 @@ class Context:
     stated in this request; `assigns` is a dict that authentication and middleware fill
     (`request.mcp_assigns`); `answers` holds what the user answered so far (MCP input requests); `request` is
     the HttpRequest, None on stdio; `view` is what this caller may see of the server; `cancelled` is whether
-    the caller has given the call up.
+    the caller has given the call up; `task` is the id of the background task
+    whose work this is, None in a call that is answered at once.
     """
 
     __slots__ = (
@@ -64,6 +65,7 @@ class Context:
         "request_id",
         "server",
         "single_use",
+        "task",
         "tool",
         "version",
         "view",
@@ -102,6 +104,7 @@ class Context:
         self.cancelled = False
         #: Where progress goes; None where nobody asked for it.
         self.reporter: Reporter | None = None
+        self.task: str | None = None
         self.view: Any = None
         self._identity = identity
         self._headers = headers
@@ -179,7 +182,7 @@ class Context:
         self.carried.update(responses)
         missing = {key: request for key, request in requests.items() if key not in responses}
         if missing:
-            self._interrupt(InputRequired(missing))
+            self._ask_for(missing)
         return responses
 
     def require(self, capabilities: Mapping[str, Any]) -> None:
@@ -196,7 +199,7 @@ class Context:
         response = self.answers.get(key) if self.single_use or not once else None
         answer = read_answer(response, form)
         if answer is None:
-            self._interrupt(InputRequired({key: request}))
+            self._ask_for({key: request})
         self.carried[key] = response
         return answer
 
@@ -205,8 +208,18 @@ class Context:
         if key in self._asked:
             raise ValueError(f"The question {bound.render(key)!r} is asked twice in one call.")
         self._asked.add(key)
+        # The work of a task may have been given the answer beforehand.
+        if self.task is None:
+            self._demand(required)
+
+    def _demand(self, required: Mapping[str, Any]) -> None:
         if not declares(self.capabilities, required):
             raise InputUnsupported(required)
+
+    def _ask_for(self, requests: Mapping[str, Mapping[str, Any]]) -> NoReturn:
+        for request in requests.values():
+            self._demand(needed(request))
+        self._interrupt(InputRequired(requests))
 
     def _interrupt(self, interruption: Interruption) -> NoReturn:
         self.interruption = interruption

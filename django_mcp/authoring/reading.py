@@ -210,7 +210,7 @@ def additions(tool: Callbacks) -> list[str]:
 
 def callback_offences(tool: Callbacks) -> Iterator[Offence]:
     """Callbacks that no call could use."""
-    for name in ("hints", "handle_error", "action_context"):
+    for name in ("before_submit", "hints", "handle_error", "action_context"):
         if inspect.iscoroutinefunction(getattr(tool, name)):
             yield Offence(
                 rule="callback-async",

@@ -15,6 +15,14 @@ class Callbacks:
         """Follow-up calls to suggest next to an answer that carries a hint context."""
         return []
 
+    def before_submit(self, action: str | None, data: dict[str, Any], ctx: Context) -> None:
+        """What is settled before the work of a `background` call is handed to a worker.
+
+        Runs while the caller waits: it may refuse (`ToolError`), ask (`ctx.elicit`; the handler finds the
+        answer under the same key) or insist on a capability (`ctx.require`). `data` are the arguments of a
+        tool without actions.
+        """
+
     def handle_error(self, reason: Any) -> str:
         """The text the caller gets for a `ToolError`."""
         return f"Operation failed: {reason}"

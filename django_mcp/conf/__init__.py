@@ -32,6 +32,8 @@ __all__ = [
     "get",
     "has_urls",
     "host_allowed",
+    "is_debug",
+    "is_shared_cache",
     "offences",
 ]
 
@@ -55,6 +57,7 @@ class ServerSettings:
     legacy_versions: tuple[str, ...]
     lenient_version_header: bool
     wire_checks: tuple[str, ...] | None
+    confirm_destructive: bool
     tags: tuple[str, ...] | None
     include: tuple[str, ...] | None
     exclude: tuple[str, ...] | None
@@ -75,6 +78,7 @@ class Settings:
     servers: Mapping[str, ServerSettings]
     classifier: str | None
     formats: Mapping[str, Callable[[str], bool] | None]
+    tasks: Mapping[str, Any]
     cache: str
     expose_faults: bool
     log_signals: bool
@@ -119,6 +123,17 @@ def _build() -> Settings:
         servers={key: ServerSettings(key=key, **values) for key, values in servers.items()},
         **whole,
     )
+
+
+def is_debug() -> bool:
+    """Whether the site is in development (DEBUG)."""
+    return bool(django_settings.DEBUG)
+
+
+def is_shared_cache(alias: str) -> bool:
+    """Whether a cache remembers for every process, and of two that add a key at once tells one (CACHES)."""
+    backend: str = django_settings.CACHES.get(alias, {}).get("BACKEND", "")
+    return bool(backend) and not backend.endswith(("LocMemCache", "DummyCache", "FileBasedCache"))
 
 
 def has_urls() -> bool:

@@ -31,6 +31,16 @@ LEGACY_VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26")
 
 _NOTHING: Final = MappingProxyType[str, Any]({})
 
+_TASKS = MappingProxyType[str, Any](
+    {
+        "STORE": "django_mcp.background.store.OrmStore",
+        "RUNNER": "django_mcp.background.runner.TasksRunner",
+        "RETENTION_S": 300,
+        "BACKEND": "default",
+        "POLL_INTERVAL_MS": 1000,
+    }
+)
+
 _ICON = Table(
     {
         "src": STRING,
@@ -139,6 +149,12 @@ _PER_SERVER = (
         None,
         "The checks a POST passes, in order: dotted paths of `WireCheck` classes. None: this package's.",
     ),
+    Setting(
+        "CONFIRM_DESTRUCTIVE",
+        BOOLEAN,
+        False,
+        "Whether the user is asked before every tool or action that is marked `destructive`.",
+    ),
     Setting("TAGS", Optional(STRINGS), None, "Serve only tools with one of these tags. None: all."),
     Setting(
         "INCLUDE",
@@ -201,6 +217,23 @@ _GLOBAL = (
         _NOTHING,
         "More formats for schemas: name to a callable that returns whether a string is right (a ValueError "
         "is a no), or to None for an annotation.",
+        per_server=False,
+    ),
+    Setting(
+        "TASKS",
+        Table(
+            {
+                "STORE": DottedPath("a task store"),
+                "RUNNER": DottedPath("a task runner"),
+                "RETENTION_S": Optional(integer(1)),
+                "BACKEND": STRING,
+                "POLL_INTERVAL_MS": integer(1),
+            }
+        ),
+        _TASKS,
+        "Background work: `STORE` keeps the tasks and `RUNNER` runs them (dotted paths of classes), "
+        "`BACKEND` is the alias in the site's `TASKS` that `TasksRunner` uses, `RETENTION_S` how many "
+        "seconds a result is kept (None: for good), `POLL_INTERVAL_MS` how often clients are told to ask.",
         per_server=False,
     ),
     Setting(

@@ -21,6 +21,7 @@ from django_mcp.schema import bound
 
 if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
+    from django_mcp.dispatch.tasks import Record
     from django_mcp.registry.catalog import View
     from django_mcp.registry.registration import Registration
 
@@ -49,6 +50,20 @@ class CallResult:
     meta: dict[str, Any] = field(default_factory=dict)
     #: What ended the call before it had an answer: input that is needed first, or a capability.
     interruption: Interruption | None = None
+    #: The task that was begun instead of an answer.
+    task: Record | None = None
+
+    def packed(self) -> dict[str, Any]:
+        """An answer as JSON, to be kept."""
+        packed = {"content": self.content, "is_error": self.is_error, "meta": self.meta}
+        return packed if self.structured is UNSET else {**packed, "structured": self.structured}
+
+    @classmethod
+    def unpacked(cls, packed: Mapping[str, Any]) -> CallResult:
+        """The answer that was kept."""
+        structured = packed.get("structured", UNSET)
+        kind: ErrorKind | None = "tool" if packed["is_error"] else None
+        return cls(packed["content"], structured, packed["is_error"], kind, packed["meta"])
 
 
 class OutputMismatch(Exception):
@@ -62,6 +77,17 @@ class OffContract(Exception):
 def refusal(body: Mapping[str, Any]) -> CallResult:
     """A gate's answer: the handler has not run, and the body says how to call instead."""
     return _error(codec.text(normalise(body)), "dispatch", code="invalid_arguments", retryable=True)
+
+
+def refused(code: str, text: str, *, retryable: bool = False) -> CallResult:
+    """A refusal that is neither the caller's mistake nor the tool's failure; no handler was started."""
+    return _error(text, "dispatch", code=code, retryable=retryable)
+
+
+def submitted(task: Record) -> CallResult:
+    """The answer to a call whose work has only begun."""
+    body = {"task_id": task.task_id}
+    return CallResult([{"type": "text", "text": codec.text(body)}], body, task=task)
 
 
 def fault(body: Mapping[str, Any], raised: BaseException) -> CallResult:
@@ -104,6 +130,9 @@ def success(registration: Registration, returned: Any, ctx: Context, view: View)
         if inspect.iscoroutine(returned):
             returned.close()
         raise OffContract("The handler returned an awaitable; write it as async def.")
+    if isinstance(returned, CallResult):
+        # The framework's own tools pass on answers that were complete before.
+        return returned
     value, hint_context = (
         (returned.value, returned.hint_context) if isinstance(returned, Reply) else (returned, OMITTED)
     )

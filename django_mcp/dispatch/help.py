@@ -77,7 +77,7 @@ class Help(BaseTool):
             return _unknown_tool(view, tool), None
         actions = view.actions(registration)
         if action is None:
-            return None, _tool(registration, actions)
+            return None, _tool(registration, actions, view)
         entry = actions.get(action)
         if entry is None:
             return gates.unknown_action(registration, actions, action), None
@@ -95,7 +95,7 @@ def _index(view: View) -> dict[str, Any]:
         "tools": [
             {
                 "tool": registration.name,
-                "description": registration.description,
+                "description": view.description(registration),
                 "actions": publish.summaries(
                     {name: entry.rendered for name, entry in view.actions(registration).items()}
                 ),
@@ -105,10 +105,13 @@ def _index(view: View) -> dict[str, Any]:
     }
 
 
-def _tool(registration: Registration, actions: Mapping[str, ActionEntry]) -> dict[str, Any]:
-    described = {"tool": registration.name, "description": registration.description}
+def _tool(registration: Registration, actions: Mapping[str, ActionEntry], view: View) -> dict[str, Any]:
+    described = {"tool": registration.name, "description": view.description(registration)}
     if registration.typed:
-        schemas = {"input_schema": registration.input_schema, "output_schema": registration.output_schema}
+        schemas = {
+            "input_schema": registration.input_schema,
+            "output_schema": view.output_schema(registration),
+        }
         return {**described, **schemas}
     return {**described, "actions": {name: _rendered(entry, actions) for name, entry in actions.items()}}
 

@@ -18,10 +18,11 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connections, transaction
 
 from django_mcp import conf, signals
+from django_mcp.auth import identity
 from django_mcp.authoring.elicitation import Interruption
 from django_mcp.authoring.errors import ToolError
 from django_mcp.authoring.progress import Cancelled, running
-from django_mcp.dispatch import answer, gates
+from django_mcp.dispatch import answer, consent, gates, tasks
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.classify import verdict
 from django_mcp.errors import DeadlineExceeded
@@ -142,29 +143,66 @@ class Run:
         self.handler: Any = registration.run if self._entry is None else self._entry.handler
 
     @property
-    def is_async(self) -> bool:
-        return self._registration.is_async if self._entry is None else self._entry.is_async
-
-    @property
     def _options(self) -> Mapping[str, Any]:
         return self._registration.options if self._entry is None else self._entry.options
 
     @property
+    def is_async(self) -> bool:
+        return self._registration.is_async if self._entry is None else self._entry.is_async
+
+    @property
     def limit(self) -> float | None:
-        """Seconds an answer may take; None: any. Nothing interrupts a handler that is not awaited."""
+        """Seconds an answer may take; None: any. Nothing interrupts a handler that is not awaited.
+
+        The server's limit is one of requests, which somebody waits for; the work of a task takes its time.
+        """
         if not self.is_async:
             return None
-        options = self._options
-        return (
-            options["timeout"] if "timeout" in options else conf.get().server(self._ctx.server).call_timeout
-        )
+        if "timeout" in self._options or self._ctx.task is not None:
+            limit: float | None = self._options.get("timeout")
+            return limit
+        return conf.get().server(self._ctx.server).call_timeout
 
     def open(self) -> CallResult | None:
-        """Announce the call and pass it through the gates; a result is a refusal."""
+        """Announce the call and pass it through the gates, the user's consent, and to whoever runs it later.
+
+        A result is a refusal, or the receipt for work that has begun elsewhere.
+        """
         self._started = time.monotonic()
         self._signal(signals.tool_started)
         body = self._gate()
-        return None if body is None else answer.refusal(body)
+        if body is not None:
+            return answer.refusal(body)
+        # The work of a task was consented to and submitted before.
+        return self._admit() if self._ctx.task is None else None
+
+    def _admit(self) -> CallResult | None:
+        options = self._options
+        if options.get("destructive") and conf.get().server(self._ctx.server).confirm_destructive:
+            refused = consent.refusal(self._registration, self._sent, self._ctx)
+            if refused is not None:
+                return refused
+        return self._submit() if options.get("background") else None
+
+    def _submit(self) -> CallResult:
+        ctx = self._ctx
+        self._registration.tool.before_submit(ctx.action, self.data, ctx)
+        if not identity.is_stored(ctx.user):
+            raise answer.OffContract("The work of a task needs a user that can be loaded from the database.")
+        answers = {key: given for key, given in ctx.carried.items() if key != consent.KEY}
+        record = tasks.submit(
+            server=ctx.server,
+            tool=self._registration.name,
+            action=ctx.action,
+            arguments=self._sent,
+            owner=identity.principal(ctx.user),
+            axes={},
+            # Only a client that takes tasks can be asked while the work runs.
+            capabilities={} if self._view.polls else dict(ctx.capabilities),
+            answers=answers,
+            request_id=ctx.request_id,
+        )
+        return answer.submitted(record)
 
     def attempt(self) -> CallResult:
         """Run the handler in a transaction of its own, which is committed once the answer is complete.
@@ -210,7 +248,7 @@ class Run:
             error_kind=result.error_kind,
             source="live",
             degraded=False,
-            attempts=0 if result.error_kind == "dispatch" else 1,
+            attempts=0 if result.error_kind == "dispatch" or result.task is not None else 1,
         )
         return result
 
@@ -273,8 +311,11 @@ class Run:
         return None
 
     def _begin(self, transactions: ExitStack) -> None:
-        """A transaction on every alias that has one around requests; none for what only reads."""
-        if self._options.get("read_only"):
+        """A transaction on every alias that has one around requests; none for what only reads.
+
+        None for the work of a task either: it may take minutes, and others wait for what a transaction holds.
+        """
+        if self._options.get("read_only") or self._ctx.task is not None:
             return
         for alias, config in connections.settings.items():
             if config["ATOMIC_REQUESTS"]:

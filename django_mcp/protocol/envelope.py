@@ -52,6 +52,11 @@ def input_required(settings: ServerSettings, requests: Mapping[str, Any], state:
     }
 
 
+def task(settings: ServerSettings, members: Mapping[str, Any]) -> dict[str, Any]:
+    """A modern result that names a task in the place of an answer (MCP tasks, `CreateTaskResult`)."""
+    return {"resultType": "task", **members, "_meta": {SERVER_INFO: server_info(settings)}}
+
+
 def call_result(result: CallResult, version: str) -> dict[str, Any]:
     """The members of a tool's answer as a revision has them (MCP `CallToolResult`)."""
     content = result.content

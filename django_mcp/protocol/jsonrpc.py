@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from django_mcp.authoring.elicitation import MissingCapability
 from django_mcp.encoding import codec
 
 PARSE_ERROR: Final = -32700
@@ -107,6 +108,19 @@ def _id(value: Any) -> Id:
         number: int | float = value
         return number
     raise _invalid("invalid_id", f"The member id must be a string or an integer within ±{MAX_ID}.")
+
+
+def missing_capability(message: Message, missing: MissingCapability) -> ProtocolError:
+    """The refusal of what the client's capabilities do not cover (MCP -32021)."""
+    required = dict(missing.required)
+    return ProtocolError(
+        400,
+        MISSING_CAPABILITY,
+        "missing_capability",
+        f"This call needs client capabilities that the request does not declare: {codec.text(required)}",
+        {"requiredCapabilities": required},
+        message.id,
+    )
 
 
 def result(request_id: Id, body: bytes) -> bytes:

@@ -12,9 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.apps import apps
 from django.core import signing
 from django.core.cache import caches
 
+from django_mcp import conf
+from django_mcp.auth.identity import principal
 from django_mcp.encoding import codec
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ class Round:
     def binding(self) -> str:
         """One digest of everything the state is bound to."""
         bound_to = [
-            _principal(self.ctx.user),
+            principal(self.ctx.user),
             self.ctx.server,
             self.method,
             self.tool,
@@ -65,7 +68,7 @@ def write(asked: Round, answers: Mapping[str, Any], *, once: bool) -> str:
     return signing.dumps(payload, salt=_SALT, compress=True)
 
 
-def read(state: Any, repeated: Round, *, max_age_s: int, cache: str) -> Carried:
+def read(state: Any, repeated: Round, *, max_age_s: int) -> Carried:
     """What a state carries; one that is accepted a single time is spent by this. Raises InvalidState."""
     if not isinstance(state, str):
         raise InvalidState
@@ -76,17 +79,17 @@ def read(state: Any, repeated: Round, *, max_age_s: int, cache: str) -> Carried:
     if payload["binding"] != repeated.binding():
         raise InvalidState
     once = payload.get("once")
-    if once is not None and not caches[cache].add(f"{_SPENT}{once}", True, timeout=max_age_s):
+    if once is not None and not _spend(once, max_age_s):
         raise InvalidState
     return Carried(payload["answers"], once is not None)
 
 
-def _principal(user: Any) -> str:
-    """Who the caller is, in a form that stays the same between requests."""
-    if getattr(user, "is_anonymous", False):
-        return ""
-    key = getattr(user, "pk", None)
-    return f"{user.__class__.__module__}.{user.__class__.__qualname__}:{user if key is None else key}"
+def _spend(nonce: str, max_age_s: int) -> bool:
+    """Whether this is the first time, and from now on it is not: in the database, else in the cache."""
+    if apps.is_installed("django_mcp.background"):
+        spent: Any = apps.get_model("django_mcp_background", "SpentState")
+        return bool(spent.objects.spend(nonce, max_age_s))
+    return caches[conf.get().cache].add(f"{_SPENT}{nonce}", True, timeout=max_age_s)
 
 
 def _sorted(value: Any) -> Any:

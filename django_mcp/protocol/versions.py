@@ -26,6 +26,14 @@ CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
 LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 
+#: Methods whose params name something, which the header Mcp-Name repeats, and the member that does.
+NAMED: Final = {
+    "tools/call": "name",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
+
 _LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
@@ -101,8 +109,9 @@ def unsupported(message: Message, requested: Any, settings: ServerSettings) -> P
 def check_fields(message: Message) -> None:
     """Presence and types of a modern request's protocol fields (MCP basic). Raises ProtocolError -32602."""
     problem = _meta_problem(message.params.get("_meta"))
-    if problem is None and message.method == "tools/call" and not isinstance(message.params.get("name"), str):
-        problem = "params.name must be a string that names a tool"
+    named = NAMED.get(message.method)
+    if problem is None and named is not None and not isinstance(message.params.get(named), str):
+        problem = f"params.{named} must be a string that names a {'tool' if named == 'name' else 'task'}"
     if problem is not None:
         raise ProtocolError(400, INVALID_PARAMS, "invalid_fields", f"{problem}.", request_id=message.id)
 

@@ -189,6 +189,10 @@ def _registration(reading: Reading, derived: Mapping[str, Derived], formats: For
     input_schema = values.get("input_schema")
     permissions = [values["permission"], *(entry.permission for entry in actions.values())]
     run = None if isinstance(tool, Tool) else tool.run
+    options = values.get("options", {})
+    if run is not None and (values["annotations"] or {}).get("destructiveHint") is True:
+        # Said to clients, it holds for the server too: a tool without actions is destructive or it is not.
+        options = {"destructive": True, **options}
     return Registration(
         name=values["name"],
         tool=tool,
@@ -199,7 +203,7 @@ def _registration(reading: Reading, derived: Mapping[str, Derived], formats: For
         icons=wires(values["icons"]),
         tags=frozenset(values["tags"]),
         permission=values["permission"],
-        options=values.get("options", {}),
+        options=options,
         actions=actions,
         input_schema=input_schema,
         output_schema=output_schema,

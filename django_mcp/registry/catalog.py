@@ -11,12 +11,13 @@ from django_mcp import conf
 from django_mcp.auth.permissions import allowed
 from django_mcp.authoring import declare
 from django_mcp.authoring.errors import ConfigurationError
-from django_mcp.registry import filters
+from django_mcp.registry import background, filters
+from django_mcp.registry.background import TASK_RESULT, takes_tasks
 from django_mcp.registry.build import build
 from django_mcp.registry.built import Built
 from django_mcp.registry.registration import ActionEntry, Registration
 from django_mcp.registry.strays import strays
-from django_mcp.schema import portable, publish
+from django_mcp.schema import portable, publish, union
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.inline import inlined
 from django_mcp.schema.offence import Offence
@@ -43,15 +44,17 @@ class Published:
 class View:
     """What one caller sees of a catalog. What it may not see does not exist for it, in any answer.
 
-    A view without a caller sees everything.
+    A view without a caller sees everything. `polls` says whether the client has to ask for the outcome of
+    background work by tools; one that takes tasks of the protocol does not see those.
     """
 
-    __slots__ = ("_catalog", "_ctx", "_granted")
+    __slots__ = ("_catalog", "_ctx", "_granted", "polls")
 
-    def __init__(self, catalog: Catalog, ctx: Context | None) -> None:
+    def __init__(self, catalog: Catalog, ctx: Context | None, *, polls: bool = True) -> None:
         self._catalog = catalog
         self._ctx = ctx
         self._granted: dict[int, bool] = {}
+        self.polls = polls
 
     def get(self, name: str) -> Registration | None:
         registration = self._catalog.by_name.get(name)
@@ -71,27 +74,48 @@ class View:
     @property
     def key(self) -> tuple[bool, ...]:
         """Stands for the visible set: callers with equal keys see the same."""
-        return tuple(self._may(permission) for permission in self._catalog.permissions)
+        return (self.polls, *(self._may(permission) for permission in self._catalog.permissions))
 
     def definition(self, registration: Registration) -> dict[str, Any]:
         """The tool as tools/list publishes it to this caller (MCP `Tool`)."""
         definition: dict[str, Any] = {"name": registration.name}
         if registration.title is not None:
             definition["title"] = registration.title
-        definition["description"] = registration.description
+        definition["description"] = self.description(registration)
         published = self._catalog.published[registration.name]
         definition["inputSchema"] = published.input_schema or publish.input_schema(
             {name: entry.rendered for name, entry in self.actions(registration).items()}
         )
-        if published.output_schema is not None:
-            definition["outputSchema"] = published.output_schema
+        output_schema = self.output_schema(registration)
+        if output_schema is not None:
+            definition["outputSchema"] = output_schema
         if registration.annotations is not None:
             definition["annotations"] = registration.annotations
         if registration.icons:
             definition["icons"] = list(registration.icons)
         return definition
 
+    def description(self, registration: Registration) -> Any:
+        """The tool's description, as this caller needs it."""
+        if not self.polls or not self._catalog.has_background:
+            return registration.description
+        return background.description(registration, self.actions(registration))
+
+    def output_schema(self, registration: Registration) -> dict[str, Any] | None:
+        published = self._catalog.published
+        schema = published[registration.name].output_schema
+        if not self.polls or not self._catalog.has_background:
+            return schema
+        if registration.name == TASK_RESULT:
+            seen = [
+                one for one in self.registrations if background.is_background(one, self.actions(one).values())
+            ]
+            return union.results({one.name: published[one.name].output_schema or {} for one in seen})
+        return background.output_schema(registration, self.actions(registration), schema)
+
     def _sees(self, registration: Registration) -> bool:
+        if not self.polls and _shared_by_tasks(registration):
+            return False
         if not registration.guarded:
             return True
         if not self._may(registration.permission):
@@ -132,7 +156,10 @@ class Catalog:
         self.encoded: dict[Hashable, bytes] = {}
         #: Whether any tool mirrors arguments in headers.
         self.mirrors = any(registration.header_rows for registration in self.registrations)
+        #: Whether any tool has background work.
+        self.has_background = any(map(_shared_by_tasks, self.registrations))
         self.whole = View(self, None)
+        self._whole_with_tasks = View(self, None, polls=False)
 
     @property
     def guarded(self) -> bool:
@@ -140,7 +167,14 @@ class Catalog:
         return bool(self.permissions)
 
     def view(self, ctx: Context) -> View:
-        return View(self, ctx) if self.permissions else self.whole
+        polls = not (self.has_background and takes_tasks(ctx.capabilities))
+        if self.permissions:
+            return View(self, ctx, polls=polls)
+        return self.whole if polls else self._whole_with_tasks
+
+
+def _shared_by_tasks(registration: Registration) -> bool:
+    return bool(getattr(registration.tool, "shared_by_tasks", False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +220,7 @@ class _State:
         found += self._portable_findings()
         registrations = self._registrations()
         found += self._scope_findings(registrations)
+        found += self._background_findings()
         if len(registrations) < len(self.built):
             return found  # what a filter names may be a tool that is refused for now
         for key in self.settings.servers:
@@ -206,6 +241,27 @@ class _State:
                     callback="CACHE_SCOPE",
                 )
                 yield Finding(None, "DJANGO_MCP", offence)
+
+    def _background_findings(self) -> Iterable[Finding]:
+        """What background work and consent need, and the site does not have."""
+        registrations, settings = self._registrations(), self.settings
+        served: dict[str, Registration] = {}
+        for server in settings.servers.values():
+            selected = filters.select(registrations, server)
+            served |= {registration.name: registration for registration in selected}
+            for offence in background.consent_offences(selected, server, settings.cache):
+                yield Finding(None, "DJANGO_MCP", offence)
+        for offence in background.needs(served.values(), settings.tasks):
+            yield Finding(None, "DJANGO_MCP", offence)
+
+    def deploy_findings(self) -> Iterable[Finding]:
+        """What is right for development and questionable in production."""
+        registrations, settings = self._registrations(), self.settings
+        for server in settings.servers.values():
+            for offence in background.unconfirmed(filters.select(registrations, server), server):
+                yield Finding(None, "DJANGO_MCP", offence)
+        for offence in background.deploy_needs(registrations, settings.tasks):
+            yield Finding(None, "DJANGO_MCP", offence)
 
     def _portable_findings(self) -> Iterable[Finding]:
         """Warnings on what is published; a reference that every server inlines is none."""
@@ -228,7 +284,9 @@ class _State:
                 logger.critical("Server %r is misconfigured and serves nothing. %s", server, finding.message)
                 return ConfigurationError(finding.label, finding.offence.callback, finding.message)
         selected = filters.select(self._registrations(), self.settings.server(server))
-        selected += [built.registration for built in self.builtins if built.registration is not None]
+        works = any(background.is_background(one, one.actions.values()) for one in selected)
+        own = [built.registration for built in self.builtins if built.registration is not None]
+        selected += [one for one in own if works or not _shared_by_tasks(one)]
         return Catalog(server, selected, inline_refs=self.settings.server(server).inline_refs)
 
     def _registrations(self) -> list[Registration]:
@@ -303,3 +361,8 @@ def catalog(server: str) -> Catalog:
 def findings() -> list[Finding]:
     """Every offence of every declaration and setting, all at once."""
     return _State(conf.get(), declare.declarations()).findings()
+
+
+def deploy_findings() -> list[Finding]:
+    """What `manage.py check --deploy` adds about tools."""
+    return list(_State(conf.get(), declare.declarations()).deploy_findings())

@@ -12,7 +12,7 @@ from django_mcp.schema.offence import Offence
 
 _FLAGS: Final = ("read_only", "destructive", "idempotent", "open_world", "background")
 #: Options whose rooms are not built yet: accepting them in silence would promise what does not happen.
-_UNAVAILABLE: Final = ("background", "policy")
+_UNAVAILABLE: Final = ("policy",)
 
 
 def permission_offences(permission: Any, action: str | None) -> Iterable[Offence]:

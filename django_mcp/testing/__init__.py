@@ -14,7 +14,7 @@ from django_mcp.testing.results import (
     structured,
     text,
 )
-from django_mcp.testing.running import arun_tool, build_context, run_tool, served
+from django_mcp.testing.running import arun_tool, build_context, run_task, run_tool, served
 
 __all__ = [
     "AsyncClient",
@@ -30,6 +30,7 @@ __all__ = [
     "image",
     "json",
     "mirrored_headers",
+    "run_task",
     "run_tool",
     "served",
     "structured",

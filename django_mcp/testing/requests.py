@@ -9,7 +9,7 @@ from typing import Any
 
 from django_mcp.conf.table import LEGACY_VERSIONS
 from django_mcp.encoding import codec
-from django_mcp.protocol.versions import CLIENT_CAPABILITIES, MODERN, PROTOCOL_VERSION
+from django_mcp.protocol.versions import CLIENT_CAPABILITIES, MODERN, NAMED, PROTOCOL_VERSION
 from django_mcp.server import get_server
 
 #: Goes into a header as it is: visible ASCII without spaces at its ends.
@@ -84,8 +84,9 @@ def mirrored_headers(
     if PROTOCOL_VERSION not in params.get("_meta", {}):
         return headers
     headers["Mcp-Method"] = body["method"]
+    if body["method"] in NAMED:
+        headers["Mcp-Name"] = header_value(params[NAMED[body["method"]]])
     if body["method"] == "tools/call":
-        headers["Mcp-Name"] = header_value(params["name"])
         registration = get_server(server).catalog.by_name.get(params["name"])
         for row in () if registration is None else registration.header_rows:
             argument = _argument(params.get("arguments"), row.path)

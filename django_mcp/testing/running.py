@@ -10,6 +10,7 @@ from django.utils.datastructures import CaseInsensitiveMapping
 
 from django_mcp.authoring import declare
 from django_mcp.authoring.context import Context
+from django_mcp.background import work
 from django_mcp.encoding import codec
 from django_mcp.protocol import jsonrpc, versions
 from django_mcp.protocol.jsonrpc import Message
@@ -94,6 +95,17 @@ async def arun_tool(
         result = results.read(response.status, response.body)
         params = call.rounds.after(result)
     return result
+
+
+def run_task(task: str | Mapping[str, Any], *, ctx: Context | None = None) -> dict[str, Any]:
+    """Do the work of a background call in this thread, and return its result as `task_result` has it.
+
+    `task` is what the call answered with, or the id in it; `ctx` is who asks for the result. A task that a
+    worker has begun is left to it.
+    """
+    task_id = task if isinstance(task, str) else str(task["structuredContent"]["task_id"])
+    work.perform(task_id, watched=False)
+    return run_tool("task_result", {"task_id": task_id}, ctx=ctx)
 
 
 class _Call:

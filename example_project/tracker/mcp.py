@@ -172,6 +172,25 @@ class Tasks(Tool):
             {"created": len(created), "ids": created}, hint_context={"project": data["items"][-1]["project"]}
         )
 
+    @action(
+        description="Report how every project is doing",
+        properties={"project": PROJECT},
+        notes="Goes through all tasks, so it is done in the background. Without a project, all are reported.",
+        related=["list"],
+        examples=[{}, {"project": "Website"}],
+        read_only=True,
+        background=True,
+    )
+    def report(self, data: dict[str, Any], ctx: Context) -> dict[str, Any]:
+        projects = [find_project(data["project"])] if "project" in data else list(Project.objects.all())
+        rows = []
+        for number, project in enumerate(projects, start=1):
+            ctx.report_progress(number, len(projects), f"Counting {project}")
+            tasks = project.tasks.all()
+            done = tasks.filter(status=Task.Status.DONE).count()
+            rows.append({"project": project.name, "tasks": len(tasks), "done": done})
+        return {"projects": rows}
+
     def hints(self, action: str | None, hint_context: Mapping[str, Any]) -> Iterable[Hint]:
         """What a caller usually does next."""
         match action:

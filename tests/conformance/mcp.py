@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from django_mcp import BaseTool, ToolError, register
@@ -218,3 +219,92 @@ class WholeSchema(BaseTool):
 
     def run(self, arguments, ctx):
         return ctx.text("never called")
+
+
+class Work(BaseTool):
+    """A tool whose calls are tasks, for clients that take them."""
+
+    options = {"background": True}
+    input_schema = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+@register
+class Greet(BaseTool):
+    """Greets at once."""
+
+    input_schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "required": ["name"],
+    }
+
+    def run(self, arguments, ctx):
+        return ctx.text(f"Hello, {arguments['name']}!")
+
+
+@register
+class SlowCompute(Work):
+    """Takes its time."""
+
+    input_schema = {
+        "type": "object",
+        "properties": {"seconds": {"type": "integer"}, "label": {"type": "string"}},
+        "required": ["seconds"],
+    }
+
+    async def run(self, arguments, ctx):
+        await asyncio.sleep(arguments["seconds"])
+        return ctx.text(f"computed {arguments.get('label', '')}")
+
+
+@register
+class FailingJob(Work):
+    """Fails; only for clients that take tasks."""
+
+    def before_submit(self, action, data, ctx):
+        ctx.require({"extensions": {"io.modelcontextprotocol/tasks": {}}})
+
+    async def run(self, arguments, ctx):
+        await asyncio.sleep(1)
+        raise ToolError("the job failed")
+
+
+@register
+class ProtocolErrorJob(Work):
+    """Needs, in the middle of its work, what the client does not have."""
+
+    def run(self, arguments, ctx):
+        ctx.require({"sampling": {"context": {}}})
+
+
+@register
+class ConfirmDelete(Work):
+    """Asks while it works."""
+
+    input_schema = {"type": "object", "properties": {"filename": {"type": "string"}}}
+
+    def run(self, arguments, ctx):
+        form = {"type": "object", "properties": {"confirm": {"type": "boolean"}}, "required": ["confirm"]}
+        return ctx.text(f"The user chose to {ctx.elicit('Delete it?', form, key='delete').action}.")
+
+
+@register
+class MultiInput(Work):
+    """Asks twice at once while it works."""
+
+    def run(self, arguments, ctx):
+        return ctx.json(ctx.request_input({"first": ASK_NAME, "second": ASK_NAME}))
+
+
+@register
+class AskThenWork(Work):
+    """Asks before its work begins."""
+
+    name = "test_tool_with_task"
+
+    def before_submit(self, action, data, ctx):
+        ctx.elicit("What is your name?", NAME_FORM, key="user_name")
+
+    def run(self, arguments, ctx):
+        answer = ctx.elicit("What is your name?", NAME_FORM, key="user_name")
+        return ctx.text(f"Worked for {answer.content.get('name', 'a stranger')}.")

@@ -18,7 +18,20 @@ from tests.node.packages import NODE, node
 
 EXPECTED = json.loads((Path(__file__).parent / "expected.json").read_text())
 #: Scenarios that no set of requirements scores yet, and that pass all the same.
-UNSCORED = {"http-header-validation", "http-custom-header-server-validation", "json-schema-2020-12"}
+UNSCORED = {
+    "http-header-validation",
+    "http-custom-header-server-validation",
+    "json-schema-2020-12",
+    "tasks-capability-negotiation",
+    "tasks-dispatch-and-envelope",
+    "tasks-lifecycle",
+    "tasks-mrtr-composition",
+    "tasks-mrtr-input",
+    "tasks-request-headers",
+    "tasks-request-state-removal",
+    "tasks-required-task-error",
+    "tasks-wire-fields",
+}
 
 
 def suite(address: str, requirements: str) -> str:

@@ -27,7 +27,7 @@ def test_the_demo_ends_well_and_takes_the_site_down():
 
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[-1] == "demo: 8 calls, 3 corrected, ok"
+    assert lines[-1] == "demo: 3 calls corrected, 1 consented to, ok"
     assert not listens(port(lines[0]))
 
 

@@ -55,11 +55,8 @@ async def test_the_client_agrees_on_a_revision(connected, mode):
 
 async def test_tools_are_listed(connected):
     async with connected as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == [
-            "tasks",
-            "tracker__workload",
-            "help",
-        ]
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert names == ["tasks", "tracker__workload", "help", "task_status", "task_result", "task_cancel"]
 
 
 async def test_a_refused_call_is_corrected_by_its_answer(connected):

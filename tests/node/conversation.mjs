@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 
 export async function converse(client) {
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map((tool) => tool.name), ["tasks", "tracker__workload", "help"]);
+  const names = ["tasks", "tracker__workload", "help", "task_status", "task_result", "task_cancel"];
+  assert.deepEqual(tools.map((tool) => tool.name), names);
   const refused = await client.callTool({ name: "tasks", arguments: { action: "lst" } });
   assert.equal(refused.isError, true);
   const action = JSON.parse(refused.content[0].text).did_you_mean.lst;

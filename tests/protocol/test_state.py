@@ -143,15 +143,22 @@ def test_a_state_may_be_repeated(interview):
         assert interview(requestState=second, inputResponses={"age": accepted(age=36)}) == DONE
 
 
+def without_background(settings):
+    settings.INSTALLED_APPS = [app for app in settings.INSTALLED_APPS if app != "django_mcp.background"]
+
+
 class TestOnce:
     """An answer to a question asked with `once` holds for a single repetition of the call."""
 
     WHO = {"who": accepted(name="Ada")}
     AGE = {"age": accepted(age=36)}
 
-    @pytest.fixture(autouse=True)
-    def cache(self, settings):
-        settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    @pytest.fixture(autouse=True, params=["database", "cache"])
+    def memory(self, request, settings, db):
+        """Where it is remembered: in the database where its app is installed, else in the cache."""
+        if request.param == "cache":
+            without_background(settings)
+            settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
     def test_its_state_is_accepted_a_single_time(self, interview):
         _, state = asked(interview(once=["who"]))
@@ -191,6 +198,7 @@ class TestOnce:
         asked(interview(once=["who"], requestState=second, inputResponses=self.WHO))
 
     def test_the_cache_that_remembers_is_a_setting(self, interview, settings):
+        without_background(settings)
         backend = "django.core.cache.backends.{}.{}"
         settings.CACHES = {
             "default": {"BACKEND": backend.format("dummy", "DummyCache")},

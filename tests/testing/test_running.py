@@ -6,7 +6,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import AnonymousUser, User
 
-from django_mcp import Answer, ConfigurationError, Tool, testing
+from django_mcp import Answer, BaseTool, ConfigurationError, Tool, testing
 from tests.asking import NAME, form
 from tests.testing.shop import SHOP, AsyncInterview, Interview
 from tests.wire import LEGACY, MODERN, SERVER_INFO
@@ -158,3 +158,25 @@ def test_a_context_is_what_it_is_told_to_be():
     assert (ctx.server, ctx.request_id, ctx.user, ctx.meta) == ("staff", "r", user, {"k": 1})
     assert ctx.assigns is assigns
     assert ctx.headers["x-tenant"] == "a"
+
+
+@pytest.mark.django_db
+def test_background_work_is_done_where_the_test_is():
+    class Report(BaseTool):
+        """Writes a report."""
+
+        name = "report"
+        options = {"background": True}
+        input_schema = {"type": "object", "properties": {}}
+
+        def run(self, arguments, ctx):
+            ctx.report_progress(1, message="written")
+            return {"pages": 3}
+
+    with testing.served(Report):
+        receipt = testing.run_tool("report")
+        first = testing.run_task(receipt)
+        again = testing.run_task(receipt["structuredContent"]["task_id"])
+
+    assert testing.structured(first) == {"result": {"pages": 3}}
+    assert again == first

@@ -2,15 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django_mcp import conf
 from django_mcp.authoring.elicitation import InputRequired, MissingCapability
 from django_mcp.dispatch import run
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.encoding import codec
 from django_mcp.encoding.normalise import normalise
-from django_mcp.protocol import envelope, state
+from django_mcp.protocol import envelope, state, tasks
 from django_mcp.protocol.exchange import Exchange
-from django_mcp.protocol.jsonrpc import INVALID_PARAMS, MISSING_CAPABILITY, Message, ProtocolError
+from django_mcp.protocol.jsonrpc import INVALID_PARAMS, Message, ProtocolError, missing_capability
 from django_mcp.registry.catalog import Catalog
 from django_mcp.registry.registration import Registration
 from django_mcp.schema import bound
@@ -82,7 +81,6 @@ def _begin(exchange: Exchange) -> tuple[Registration, dict[str, Any]]:
                 message.params["requestState"],
                 _round(exchange, arguments),
                 max_age_s=exchange.settings.state_max_age_s,
-                cache=conf.get().cache,
             )
         except state.InvalidState:
             raise ProtocolError(
@@ -105,25 +103,15 @@ def _round(exchange: Exchange, arguments: dict[str, Any]) -> state.Round:
     return state.Round(exchange.ctx, exchange.message.method, exchange.message.params["name"], arguments)
 
 
-def _missing_capability(message: Message, missing: MissingCapability) -> ProtocolError:
-    required = dict(missing.required)
-    return ProtocolError(
-        400,
-        MISSING_CAPABILITY,
-        "missing_capability",
-        f"This call needs client capabilities that the request does not declare: {codec.text(required)}",
-        {"requiredCapabilities": required},
-        message.id,
-    )
-
-
 def _finish(exchange: Exchange, result: CallResult, arguments: dict[str, Any]) -> bytes:
     message, settings, interruption = exchange.message, exchange.settings, result.interruption
     if isinstance(interruption, MissingCapability):
-        raise _missing_capability(message, interruption)
+        raise missing_capability(message, interruption)
     if isinstance(interruption, InputRequired):
         requests = normalise(interruption.requests)
         signed = state.write(_round(exchange, arguments), exchange.ctx.carried, once=exchange.ctx.once)
         return codec.encode(envelope.input_required(settings, requests, signed))
+    if result.task is not None and not exchange.view.polls:
+        return codec.encode(envelope.task(settings, tasks.shown(result.task)))
     members = envelope.call_result(result, message.version)
     return codec.encode(members if message.legacy else envelope.complete(settings, members))

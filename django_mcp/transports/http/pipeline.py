@@ -36,6 +36,7 @@ DISPATCH: Final = Source(
             "method_not_found",
             "misconfigured",
             "missing_capability",
+            "unknown_task",
             "unknown_tool",
         }
     ),

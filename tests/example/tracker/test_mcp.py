@@ -191,6 +191,28 @@ def test_deleting_a_task_answers_with_what_was_deleted():
     assert not Task.objects.exists()
 
 
+def test_a_report_is_written_in_the_background():
+    project = ProjectFactory(name="Website")
+    TaskFactory(project=project, done=True)
+    TaskFactory(project=project)
+    ProjectFactory(name="Office move")
+
+    task_id = call("report")[1]["task_id"]
+
+    result = testing.run_task(task_id)
+    assert result["structuredContent"] == {
+        "result": {
+            "projects": [
+                {"project": "Office move", "tasks": 0, "done": 0},
+                {"project": "Website", "tasks": 2, "done": 1},
+            ],
+            "context": {"overdue_tasks": 0},
+        }
+    }
+    status = testing.run_tool("task_status", {"task_id": task_id})["structuredContent"]
+    assert status["message"] == "Counting Website"
+
+
 def test_many_tasks_are_created_at_once():
     ProjectFactory(name="Website")
     ProjectFactory(name="Office move")
@@ -256,7 +278,7 @@ def test_every_example_of_an_action_is_a_call_its_gates_let_through():
     TaskFactory(pk=1)
     listed = json.loads(testing.run_tool("help", {"tool": "tasks"})["content"][0]["text"])
 
-    for name in ("list", "get", "complete", "create", "import_many", "delete"):
+    for name in ("list", "get", "complete", "create", "import_many", "report", "delete"):
         for example in listed["actions"].pop(name)["examples"]:
             assert (name, example, call(name, **example)[0]) == (name, example, False)
     assert listed["actions"] == {}

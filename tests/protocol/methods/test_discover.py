@@ -100,7 +100,6 @@ def test_what_is_not_said_is_left_out(wire, settings):
         "prompts/list",
         "completion/complete",
         "subscriptions/listen",
-        "tasks/get",
         "TOOLS/LIST",
         "",
     ],
@@ -109,6 +108,14 @@ def test_a_method_that_is_not_served_does_not_exist(wire, method):
     message = f"Method not found: {method}"
 
     assert wire.modern(method) == refused("dispatch", "method_not_found", 404, -32601, message)
+
+
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
+def test_a_server_without_background_work_has_no_tasks(wire, method):
+    message = f"Method not found: {method}"
+    gone = refused("dispatch", "method_not_found", 404, -32601, message)
+
+    assert wire.modern(method, {"taskId": "0"}) == gone
 
 
 def test_a_modern_handshake_is_told_the_versions(wire):

@@ -37,8 +37,9 @@ class HeaderBinding(WireCheck):
         if not sent.legacy:
             self._compare(request, sent, _VERSION, sent.meta[versions.PROTOCOL_VERSION])
         self._compare(request, sent, _METHOD, sent.method)
-        if sent.method == "tools/call":
-            self._compare(request, sent, _NAME, sent.params.get("name"), decode=True)
+        named = versions.NAMED.get(sent.method)
+        if named is not None:
+            self._compare(request, sent, _NAME, sent.params.get(named), decode=True)
 
     @staticmethod
     def _compare(

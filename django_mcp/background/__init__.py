@@ -1,0 +1,1 @@
+"""Work that outlives its request: a small optional app (`"django_mcp.background"` in INSTALLED_APPS)."""

@@ -1,0 +1,1 @@
+"""A site with background work to be disturbed, as the live tests run it."""

@@ -1,0 +1,39 @@
+"""Work that leaves a trace of every time it is begun."""
+
+from __future__ import annotations
+
+import time
+
+from django_mcp import Tool, action, register
+from example_project.tracker.models import Project, Task
+
+
+@register
+class Work(Tool):
+    """Work to be disturbed."""
+
+    @action(description="Leave a trace", properties={}, background=True)
+    def trace(self, data, ctx):
+        begin(ctx)
+        return {"done": ctx.task}
+
+    @action(description="Go on until stopped", properties={}, background=True)
+    def endless(self, data, ctx):
+        begin(ctx)
+        for step in range(6000):
+            ctx.report_progress(step, message="working")
+            time.sleep(0.1)
+
+    @action(description="Tell how often each task was begun", properties={}, read_only=True)
+    def begun(self, data, ctx):
+        begun = {}
+        for task in Task.objects.filter(project__name="work"):
+            name = task.title.partition(" ")[0]
+            begun[name] = begun.get(name, 0) + 1
+        return begun
+
+
+def begin(ctx):
+    """Note that the work begins; a second time makes a second note."""
+    project, _ = Project.objects.get_or_create(name="work")
+    Task.objects.create(project=project, title=f"{ctx.task} {time.time_ns()}")

@@ -1,0 +1,93 @@
+"""One schema for the results of several tools."""
+
+from __future__ import annotations
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from django_mcp.schema import union
+
+TEXT = {"type": "string"}
+NODE = {
+    "type": "object",
+    "properties": {
+        "child": {"$ref": "#/$defs/Node"},
+        "again": {"$ref": "#"},
+        "size": {"$ref": "#/properties/n"},
+        "n": {"type": "integer"},
+    },
+    "$defs": {
+        "Node": {
+            "type": "object",
+            "properties": {"next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}]}},
+        }
+    },
+}
+
+
+def accepts(schema, value):
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema).is_valid(value)
+
+
+def test_one_is_itself_under_result():
+    assert union.results({"a": TEXT}) == {
+        "type": "object",
+        "properties": {"result": TEXT},
+        "required": ["result"],
+    }
+
+
+def test_equal_ones_count_once():
+    assert union.results({"a": TEXT, "b": TEXT}) == union.results({"a": TEXT})
+
+
+def test_those_that_exclude_each_other_are_one_of():
+    schema = union.results({"a": TEXT, "b": {"type": ["object", "null"]}, "c": {"type": "integer"}})
+
+    assert list(schema["properties"]["result"]) == ["oneOf"]
+    assert [accepts(schema, {"result": value}) for value in ("x", {}, 1, [])] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("other", [{"type": "integer"}, {"enum": [1]}, {"type": ["number", "string"]}])
+def test_those_that_may_overlap_are_any_of(other):
+    schema = union.results({"a": {"type": "number"}, "b": other})
+
+    assert list(schema["properties"]["result"]) == ["anyOf"]
+    assert accepts(schema, {"result": 1})
+
+
+def test_one_that_may_be_anything_makes_it_all_anything():
+    assert union.results({"a": TEXT, "b": {}})["properties"] == {"result": {}}
+
+
+def test_definitions_of_one_keep_their_names_and_references_find_their_way():
+    schema = union.results({"a": NODE})
+
+    assert list(schema["$defs"]) == ["Node"]
+    assert accepts(schema, {"result": {"child": {"next": {"next": None}}, "again": {"n": 1}, "size": 2}})
+    assert not accepts(schema, {"result": {"again": {"n": "1"}}})
+    assert not accepts(schema, {"result": {"size": "2"}})
+    assert not accepts(schema, {"result": {"child": {"next": 1}}})
+
+
+def test_definitions_of_several_carry_the_name_of_their_tool():
+    other = {"type": "array", "items": {"$ref": "#/$defs/Node"}, "$defs": {"Node": {"type": "integer"}}}
+    anchored = {"type": "null", "$anchor": "here", "not": {"$ref": "#here", "items": True}}
+    schema = union.results({"a": NODE, "b": other, "c": anchored})
+
+    assert list(schema["$defs"]) == ["a.Node", "b.Node"]
+    assert accepts(schema, {"result": [1, 2]})
+    assert not accepts(schema, {"result": ["1"]})
+    assert accepts(schema, {"result": {"again": {"child": {}}}})
+    assert not accepts(schema, {"result": {"again": {"child": {"next": 3}}}})
+    assert schema["properties"]["result"]["oneOf"][2]["not"]["$ref"] == "#here"
+
+
+def test_an_answer_or_a_receipt():
+    schema = union.or_receipt(NODE)
+
+    assert accepts(schema, {"task_id": "1"})
+    assert accepts(schema, {"again": {"n": 1}})
+    assert not accepts(schema, {"again": {"n": "1"}})
+    assert "$defs" not in union.or_receipt({"type": "object"})
