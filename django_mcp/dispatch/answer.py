@@ -52,10 +52,17 @@ class CallResult:
     interruption: Interruption | None = None
     #: The task that was begun instead of an answer.
     task: Record | None = None
+    #: Whether the structured content is `{"result": ...}` already, as a typed tool's is that is no object.
+    wrapped: bool = False
 
     def packed(self) -> dict[str, Any]:
         """An answer as JSON, to be kept."""
-        packed = {"content": self.content, "is_error": self.is_error, "meta": self.meta}
+        packed = {
+            "content": self.content,
+            "is_error": self.is_error,
+            "meta": self.meta,
+            "wrapped": self.wrapped,
+        }
         return packed if self.structured is UNSET else {**packed, "structured": self.structured}
 
     @classmethod
@@ -63,7 +70,14 @@ class CallResult:
         """The answer that was kept."""
         structured = packed.get("structured", UNSET)
         kind: ErrorKind | None = "tool" if packed["is_error"] else None
-        return cls(packed["content"], structured, packed["is_error"], kind, packed["meta"])
+        return cls(
+            packed["content"],
+            structured,
+            packed["is_error"],
+            kind,
+            packed["meta"],
+            wrapped=packed["wrapped"],
+        )
 
 
 class OutputMismatch(Exception):
@@ -155,6 +169,7 @@ def success(registration: Registration, returned: Any, ctx: Context, view: View)
     result = CallResult(content)
     if registration.output is not None:
         result.meta = {SOURCE: "live", DEGRADED: False}
+        result.wrapped = registration.output.wrapped
     if registration.output_gate is not None:
         if not registration.output_gate.is_valid(structured):
             raise OutputMismatch(_mismatch(registration, structured))

@@ -43,6 +43,8 @@ def call(view: View, registration: Registration, arguments: dict[str, Any], ctx:
     run = Run(view, registration, arguments, ctx)
     try:
         result = run.open()
+        if result is None and run.submits:
+            result = run.submit()
         if result is None:
             limit = run.limit
             result = run.attempt() if limit is None else async_to_sync(run.within)(limit)
@@ -58,6 +60,8 @@ async def acall(
     run = Run(view, registration, arguments, ctx)
     try:
         result = await in_thread(run.open)
+        if result is None and run.submits:
+            result = await in_thread(run.submit)
         if result is None:
             limit = run.limit
             result = await (run.aattempt() if limit is None else run.within(limit))
@@ -164,27 +168,28 @@ class Run:
         return conf.get().server(self._ctx.server).call_timeout
 
     def open(self) -> CallResult | None:
-        """Announce the call and pass it through the gates, the user's consent, and to whoever runs it later.
-
-        A result is a refusal, or the receipt for work that has begun elsewhere.
-        """
+        """Announce the call and pass it through the gates and the user's consent; a result is a refusal."""
         self._started = time.monotonic()
         self._signal(signals.tool_started)
         body = self._gate()
         if body is not None:
             return answer.refusal(body)
-        # The work of a task was consented to and submitted before.
-        return self._admit() if self._ctx.task is None else None
+        return consent.refusal(self._registration, self._sent, self._ctx) if self._asks_first else None
 
-    def _admit(self) -> CallResult | None:
-        options = self._options
-        if options.get("destructive") and conf.get().server(self._ctx.server).confirm_destructive:
-            refused = consent.refusal(self._registration, self._sent, self._ctx)
-            if refused is not None:
-                return refused
-        return self._submit() if options.get("background") else None
+    @property
+    def _asks_first(self) -> bool:
+        """Whether the user has to consent; to the work of a task it was consented before it was submitted."""
+        if not self._options.get("destructive") or self._ctx.task is not None:
+            return False
+        return conf.get().server(self._ctx.server).confirm_destructive
 
-    def _submit(self) -> CallResult:
+    @property
+    def submits(self) -> bool:
+        """Whether the call answers with a task, and somebody else does the work."""
+        return self._ctx.task is None and bool(self._options.get("background"))
+
+    def submit(self) -> CallResult:
+        """Hand the work over; the result is the receipt."""
         ctx = self._ctx
         self._registration.tool.before_submit(ctx.action, self.data, ctx)
         if not identity.is_stored(ctx.user):

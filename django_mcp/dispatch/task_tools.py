@@ -87,7 +87,7 @@ class TaskResult(TaskTool):
             text = f"Task {record.task_id} is {record.status} and has no result: {record.status_message}"
             return answer.refused(record.status, text)
         result = CallResult.unpacked(record.result)
-        if not result.is_error:
+        if not result.is_error and not result.wrapped:
             result.structured = {"result": _value(result)}
         return result
 

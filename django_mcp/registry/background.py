@@ -50,6 +50,16 @@ def output_schema(
     return union.or_receipt(published) if begins and published is not None else published
 
 
+def result_schema(registration: Registration, published: dict[str, Any] | None) -> dict[str, Any]:
+    """What the work of a tool returns, before anything is wrapped around it."""
+    if published is None:
+        return {}
+    if registration.output is None or not registration.output.wrapped:
+        return published
+    result: dict[str, Any] = published["properties"]["result"]
+    return {**result, "$defs": published["$defs"]} if "$defs" in published else result
+
+
 def is_background(registration: Registration, actions: Iterable[ActionEntry]) -> bool:
     """Whether a call of the tool, or of one of these actions of it, is background work."""
     return bool(registration.options.get("background")) or any(

@@ -110,7 +110,9 @@ class View:
             seen = [
                 one for one in self.registrations if background.is_background(one, self.actions(one).values())
             ]
-            return union.results({one.name: published[one.name].output_schema or {} for one in seen})
+            return union.results(
+                {one.name: background.result_schema(one, published[one.name].output_schema) for one in seen}
+            )
         return background.output_schema(registration, self.actions(registration), schema)
 
     def _sees(self, registration: Registration) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from django_mcp.testing import build_call, mirrored_headers
 from example_project.process import ROOT, environment_of, running, worker
@@ -103,6 +105,31 @@ def test_a_site_submits_and_a_worker_runs(site):
         site.until(task_id, "completed")
 
     assert site.call("task_result", {"task_id": task_id}) == {"done": task_id}
+
+
+RESULTS = {
+    "word": "word",
+    "name": "name",
+    "number": 7,
+    "tree": {"name": "root", "parts": [{"name": "leaf", "parts": []}]},
+    "forest": [{"name": "root", "parts": [{"name": "leaf", "parts": []}]}],
+}
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+async def test_the_official_client_accepts_every_receipt_status_and_result(site, mode):
+    with site.worker():
+        async with Client(f"{site.address}/mcp", mode=mode, read_timeout_seconds=60) as client:
+            await client.list_tools()
+            for tool, value in RESULTS.items():
+                receipt = await client.call_tool(f"background__{tool}", {})
+                task = receipt.structured_content
+                status = await client.call_tool("task_status", task)
+                while status.structured_content["status"] == "working":
+                    await asyncio.sleep(0.1)
+                    status = await client.call_tool("task_status", task)
+                result = await client.call_tool("task_result", task)
+                assert (result.is_error, result.structured_content) == (False, {"result": value})
 
 
 def test_a_worker_that_is_killed_fails_its_task_which_nobody_runs_again(site):

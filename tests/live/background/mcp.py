@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
-from django_mcp import Tool, action, register
+from django_mcp import Tool, action, register, tool
 from example_project.tracker.models import Project, Task
 
 
@@ -31,6 +32,44 @@ class Work(Tool):
             name = task.title.partition(" ")[0]
             begun[name] = begun.get(name, 0) + 1
         return begun
+
+
+@dataclass
+class Node:
+    """A part of a whole that has parts."""
+
+    name: str
+    parts: list[Node]
+
+
+@tool(background=True)
+def word() -> str:
+    """One word."""
+    return "word"
+
+
+@tool(background=True)
+def name() -> str:
+    """Another one."""
+    return "name"
+
+
+@tool(background=True)
+def number() -> int:
+    """A number."""
+    return 7
+
+
+@tool(background=True)
+def tree() -> Node:
+    """Parts of parts."""
+    return Node("root", [Node("leaf", [])])
+
+
+@tool(background=True)
+def forest() -> list[Node]:
+    """Several of them."""
+    return [tree()]
 
 
 def begin(ctx):
