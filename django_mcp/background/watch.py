@@ -82,9 +82,11 @@ class Watch:
 
     def _run(self) -> None:
         try:
-            while not self._over:
+            while True:
                 self._wake.wait(LOOK_S)
                 self._wake.clear()
+                if self._over:
+                    return
                 self._look()
         finally:
             connections.close_all()

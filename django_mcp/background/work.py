@@ -7,7 +7,7 @@ import logging
 import secrets
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from asgiref.sync import async_to_sync
 from django.db import InterfaceError, OperationalError, close_old_connections
@@ -26,6 +26,8 @@ from django_mcp.encoding.normalise import normalise
 from django_mcp.registry import catalog as registry
 
 logger = logging.getLogger("django_mcp")
+
+_T = TypeVar("_T")
 
 INTERNAL_ERROR: Final = -32603
 MISSING_CAPABILITY: Final = -32021
@@ -146,15 +148,13 @@ def _conclude(record: Record, ctx: Context, result: CallResult | None, message: 
         tasks.settle(record, status, result=result.packed(), **told)
 
 
-def _patiently(step: Callable[[], Any]) -> Any:
+def _patiently(step: Callable[[], _T]) -> _T:
     """A step that asks the database, which may be restarting."""
-    for attempt in Retrying(
+    retrying = Retrying(
         retry=retry_if_exception_type((OperationalError, InterfaceError)),
         stop=stop_after_attempt(8),
         wait=wait_exponential(multiplier=0.1, max=10),
+        before_sleep=lambda state: close_old_connections(),
         reraise=True,
-    ):
-        with attempt:
-            if attempt.retry_state.attempt_number > 1:
-                close_old_connections()
-            return step()
+    )
+    return retrying(step)
