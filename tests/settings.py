@@ -24,8 +24,8 @@ INSTALLED_APPS = [
 
 # Two aliases, because what happens to a write has to be true of every database.
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"},
-    "other": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"},
+    "default": {"ENGINE": "tests.sqlite", "NAME": ":memory:"},
+    "other": {"ENGINE": "tests.sqlite", "NAME": ":memory:"},
 }
 
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
