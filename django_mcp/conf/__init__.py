@@ -108,11 +108,11 @@ def get() -> Settings:
     return current
 
 
-def narrow(server: str, filters: Mapping[str, Any]) -> None:
-    """Serve other tools than the settings say, for the life of this process: `tags`, `include`, `exclude`."""
+def narrow(server: str, names: tuple[str, ...]) -> None:
+    """Serve these tools alone, for the life of this process."""
     global _current
     settings = get()
-    narrowed = replace(settings.server(server), **filters)
+    narrowed = replace(settings.server(server), tags=None, include=names, exclude=None)
     _current = replace(settings, servers={**settings.servers, server: narrowed})
 
 

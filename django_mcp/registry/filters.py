@@ -35,7 +35,7 @@ def offences(registrations: Sequence[Registration], settings: ServerSettings) ->
         yield Offence(
             rule="filter-tag-unknown",
             message=f"Server {settings.key}: TAGS names {', '.join(unknown)}; "
-            f"declared tags are {', '.join(declared)}.",
+            f"declared tags are {', '.join(declared) or 'none'}.",
             fix="Correct the tag, or tag a tool with it.",
             callback="TAGS",
         )

@@ -19,7 +19,7 @@ from django.db import connections
 
 from django_mcp import Tool, action, conf, signals, testing
 from django_mcp.server import get_server
-from django_mcp.transports import stdio
+from django_mcp.transports import stdio, streams
 from example_project.tracker.models import Project
 from tests.wire import ABSENT, META, MODERN, request, result, text
 
@@ -109,9 +109,20 @@ def work(monkeypatch):
 class Talk:
     """A conversation whose client writes lines and reads lines."""
 
-    def __init__(self, identity=None):
+    def __init__(self, identify=None):
         self.written = []
-        self.session = stdio.Session(get_server(), self.write, identity)
+        self.session = stdio.Session(get_server(), self.write, identify)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        self.session.close()
+
+    def run(self, lines):
+        """Read all these lines and end the conversation."""
+        self.session.serve(lines)
+        return self.session.close()
 
     def write(self, message):
         assert message.endswith(b"\n")
@@ -134,9 +145,8 @@ class Talk:
 
 @pytest.fixture
 def talk():
-    talk = Talk()
-    yield talk
-    talk.session.close()
+    with Talk() as talk:
+        yield talk
 
 
 def call(name, data=None, *, id=1, meta=META, **more):
@@ -226,12 +236,11 @@ def test_what_expects_no_answer_gets_none(talk, said):
     assert talk.written == []
 
 
-def test_a_line_over_the_limit_is_refused_and_the_next_is_read(talk, settings):
+def test_a_line_over_the_limit_is_refused_and_the_next_is_read(settings):
     settings.DJANGO_MCP = {"MAX_BODY_BYTES": 400}
     talk = Talk()
     ping = json.dumps(request("tools/list")).encode()
-    lines = io.BytesIO(b"x" * 2000 + b"\n" + b"x" * 401 + b"\n\r\n" + ping + b"\r\n" + ping)
-    talk.session.serve(lines)
+    talk.run(io.BytesIO(b"x" * 2000 + b"\n" + b"x" * 401 + b"\n\r\n" + ping + b"\r\n" + ping))
     assert [one.get("error", {}).get("message") for one in talk.written] == [
         "The body is larger than 400 bytes; send less in a call.",
         "The body is larger than 400 bytes; send less in a call.",
@@ -240,14 +249,34 @@ def test_a_line_over_the_limit_is_refused_and_the_next_is_read(talk, settings):
     ]
 
 
+def test_a_line_at_the_limit_is_read(settings):
+    line = json.dumps(request("tools/list")).encode()
+    settings.DJANGO_MCP = {"MAX_BODY_BYTES": len(line)}
+    talk = Talk()
+    talk.run(io.BytesIO(line + b"\n" + line + b"\r\n" + line + b" \n" + line))
+    assert ["result" in one for one in talk.written] == [True, True, False, True]
+
+
+def test_the_end_in_the_middle_of_a_line_that_is_too_long(settings):
+    settings.DJANGO_MCP = {"MAX_BODY_BYTES": 400}
+    talk = Talk()
+    talk.run(io.BytesIO(b"x" * 1000))
+    assert [one["error"]["code"] for one in talk.written] == [-32600]
+
+
 def test_too_many_values_are_refused(settings):
     settings.DJANGO_MCP = {"MAX_JSON_VALUES": 10}
-    talk = Talk()
-    talk.say(json.dumps(request("tools/list", {"x": [1] * 20})).encode())
-    assert (
-        talk.written[0]["error"]["message"]
-        == "The body holds more than 10 JSON values; send fewer in a call."
-    )
+    with Talk() as talk:
+        talk.say(request("tools/list", {"x": [1] * 20}))
+        assert (
+            talk.written[0]["error"]["message"]
+            == "The body holds more than 10 JSON values; send fewer in a call."
+        )
+
+
+def test_what_nests_too_deeply_is_refused(talk):
+    talk.say(b"[" * 100_000)
+    assert [one["error"]["code"] for one in talk.written] == [-32700]
 
 
 def test_a_slow_call_holds_up_nothing(talk):
@@ -344,7 +373,7 @@ def test_the_end_of_the_input_cancels_what_runs(name, cancelled):
             return b""
 
     talk = Talk()
-    talk.session.serve(Lines())
+    assert talk.run(Lines()) is True
     assert cancelled == [name]
     assert talk.written == []
 
@@ -354,25 +383,73 @@ def test_a_call_that_does_not_end_is_not_waited_for_for_ever(monkeypatch):
     talk = Talk()
     talk.say(call("wait"))
     assert Work.begun.wait(20)
-    talk.session.close()
+    assert talk.session.close() is False
     Work.go.set()
     until(lambda: talk.session._running == 0)
     assert talk.written == []
+    monkeypatch.undo()
+    assert talk.session.close() is True
 
 
-def test_a_client_that_is_gone_disturbs_nothing():
+def test_calls_that_wait_for_their_turn_are_never_begun_once_it_is_over(monkeypatch):
+    monkeypatch.setattr(stdio, "AT_ONCE", 1)
+    talk = Talk()
+    talk.say(call("sleep"))
+    assert Work.begun.wait(20)
+    talk.say(call("forever", id=2))
+    Work.begun.clear()
+    assert talk.session.close() is True
+    assert not Work.begun.is_set()
+
+
+def test_only_so_many_calls_run_at_once(monkeypatch):
+    monkeypatch.setattr(stdio, "AT_ONCE", 2)
+    with Talk() as talk:
+        for number in range(3):
+            talk.say(call("wait", id=number))
+        talk.say(call("echo", {"text": "x"}, id="behind"))
+        talk.say(request("notifications/cancelled", {"requestId": 2}, id=ABSENT))
+        assert talk.ask(request("tools/list", id="list"))["id"] == "list"
+        assert [one["id"] for one in talk.written] == ["list"]
+        Work.go.set()
+        assert talk.answer("behind")["result"]["isError"] is False
+        assert {one["id"] for one in talk.written} == {"list", 0, 1, "behind"}
+
+
+@pytest.mark.parametrize("broken", [BrokenPipeError, OSError])
+def test_a_client_that_reads_no_more_ends_the_conversation(broken, cancelled):
     def write(message):
-        raise BrokenPipeError
+        raise broken
+
+    def lines():
+        yield json.dumps(call("forever", id=1)).encode()
+        assert Work.begun.wait(20)
+        yield json.dumps(request("tools/list", id=2)).encode()
+        raise AssertionError("it was asked for more")
+
+    class Lines:
+        said = lines()
+
+        def readline(self, limit):
+            return next(self.said) + b"\n"
 
     session = stdio.Session(get_server(), write)
-    session.receive(json.dumps(request("tools/list")).encode())
-    session.close()
+    session.serve(Lines())
+    assert session.close() is True
+    assert cancelled == ["forever"]
 
 
-def test_calls_are_those_of_the_user():
-    user = User.objects.create(username="ada")
-    talk = Talk(user)
-    assert json.loads(talk.ask(call("echo"))["result"]["content"][0]["text"])["user"] == "ada"
+def test_calls_are_those_of_the_user_of_now():
+    User.objects.create(username="ada")
+    with Talk(lambda: User.objects.get()) as talk:
+        assert json.loads(talk.ask(call("echo"))["result"]["content"][0]["text"])["user"] == "ada"
+        User.objects.update(username="eve")
+        assert json.loads(talk.ask(call("echo", id=2))["result"]["content"][0]["text"])["user"] == "eve"
+
+
+def test_a_call_that_asks_for_no_user_looks_for_none():
+    with Talk(lambda: 1 / 0) as talk:
+        assert "result" in talk.ask(request("tools/list"))
 
 
 class TestTheCommand:
@@ -382,8 +459,11 @@ class TestTheCommand:
 
         def run(*arguments, lines=b""):
             written = []
-            monkeypatch.setattr(stdio, "divert", lambda: lambda message: written.append(json.loads(message)))
-            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines)))
+            kept = streams.Streams(
+                io.BytesIO(lines) if isinstance(lines, bytes) else lines,
+                lambda message: written.append(json.loads(message)),
+            )
+            monkeypatch.setattr(streams, "keep", lambda: kept)
             monkeypatch.setattr("signal.signal", lambda number, handler: handlers.update({number: handler}))
             handlers.clear()
             before = conf.get()
@@ -403,20 +483,52 @@ class TestTheCommand:
         [answer] = run(lines=self.LIST)
         assert [tool["name"] for tool in answer["result"]["tools"]] == ["work", "help"]
 
-    def test_a_signal_ends_it_too(self, run, monkeypatch):
-        def interrupted(self, lines):
-            [handler] = run.handlers.values()
-            handler(15, None)
+    def test_a_signal_ends_it_too(self, run):
+        class Lines:
+            def readline(self, limit):
+                [handler] = run.handlers.values()
+                handler(15, None)
 
-        monkeypatch.setattr(stdio.Session, "serve", interrupted)
-        assert run() == []
+        assert run(lines=Lines()) == []
+
+    @pytest.mark.parametrize("told_again", [True, False])
+    def test_it_ends_even_where_a_call_does_not(self, run, monkeypatch, told_again):
+        class Lines:
+            said = [json.dumps(call("wait")).encode() + b"\n"]
+
+            def readline(self, limit):
+                return self.said.pop() if self.said else b""
+
+        close = stdio.Session.close
+        sessions = []
+
+        def ending(session):
+            sessions.append(session)
+            assert Work.begun.wait(20)
+            if told_again:
+                [handler] = run.handlers.values()
+                handler(15, None)
+            return close(session)
+
+        left = []
+        monkeypatch.setattr(stdio, "GRACE_S", 0.01)
+        monkeypatch.setattr(stdio.Session, "close", ending)
+        monkeypatch.setattr("os._exit", left.append)
+        monkeypatch.setattr("logging.shutdown", lambda: None)
+        assert run(lines=Lines()) == []
+        assert left == [0]
+        Work.go.set()
+        monkeypatch.setattr(stdio, "GRACE_S", 20)
+        assert close(sessions[0]) is True
 
     def test_it_serves_a_user(self, run):
         User.objects.create(username="ada")
-        User.objects.create(username="bob")
+        User.objects.create(username="bob", is_active=False)
         assert run("--user", "ada") == []
         with pytest.raises(CommandError, match="There is no user 'eve'"):
             run("--user", "eve")
+        with pytest.raises(CommandError, match="The user 'bob' is not active"):
+            run("--user", "bob")
 
     def test_filters_narrow_what_is_served(self, run):
         class Other(Work):
@@ -432,10 +544,23 @@ class TestTheCommand:
         assert [tool["name"] for tool in included["result"]["tools"]] == ["work", "help"]
         assert [tool["name"] for tool in excluded["result"]["tools"]] == ["other", "help"]
 
+    def test_filters_never_widen_what_the_settings_say(self, run, settings):
+        class Other(Work):
+            """Other."""
+
+        settings.DJANGO_MCP = {"INCLUDE": ["other"]}
+        with testing.served(Work, Other):
+            [included] = run("--include", "*", lines=self.LIST)
+            with pytest.raises(CommandError, match="INCLUDE pattern 'work' matches no tool of other"):
+                run("--include", "work")
+        assert [tool["name"] for tool in included["result"]["tools"]] == ["other", "help"]
+
     @pytest.mark.parametrize(
         ("arguments", "problem"),
         [
-            (["--tag", "x"], "TAGS names x; declared tags are"),
+            (["--tag", "x"], r"TAGS names x; declared tags are none\. Correct the tag"),
+            (["--include", "x", "--exclude", "y"], "INCLUDE pattern 'x'(?s:.)*EXCLUDE pattern 'y'"),
+            (["--exclude", "help"], "EXCLUDE pattern 'help' matches no tool of work"),
             (["--include", "x"], "INCLUDE pattern 'x' matches no tool of work"),
             (["--exclude", "x"], "EXCLUDE pattern 'x' matches no tool of work"),
             (["--exclude", "work"], "its filters leave no tool to serve"),
@@ -445,65 +570,3 @@ class TestTheCommand:
     def test_a_filter_that_names_nothing_is_refused(self, run, arguments, problem):
         with pytest.raises(CommandError, match=problem):
             run(*arguments)
-
-
-def test_output_is_diverted_once(capfd):
-    standard, shown = os.dup(1), sys.stdout
-    try:
-        stdio.divert()(b"one\n")
-        print("stray")  # noqa: T201
-        stdio.divert()(b"two\n")
-    finally:
-        os.dup2(standard, 1)
-        os.close(standard)
-        os.close(stdio._output)
-        stdio._output, sys.stdout = None, shown
-    assert capfd.readouterr() == ("one\ntwo\n", "stray\n")
-
-
-def test_output_is_kept_for_messages():
-    """In a process of its own, which prints in every way there is."""
-    code = """
-import os, sys
-from django_mcp.transports import stdio
-write = stdio.divert()
-print("stray")
-os.write(1, b"from C\\n")
-os.system("echo from a child")
-assert stdio.divert()  # once and for all
-write(b"{}\\n")
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
-    assert done.stdout == b"{}\n"
-    assert sorted(done.stderr.splitlines()) == [b"from C", b"from a child", b"stray"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "commanded"),
-    [
-        (["manage.py", "mcp", "stdio", "--user", "ada"], True),
-        (["manage.py", "mcp", "list"], False),
-        (["manage.py", "runserver"], False),
-        (["pytest"], False),
-    ],
-)
-def test_what_apps_print_when_they_are_loaded_is_diverted_by_the_command_alone(arguments, commanded):
-    assert stdio.is_commanded(arguments) is commanded
-
-
-@pytest.mark.parametrize(("commanded", "diverted"), [("stdio", [True]), ("list", [])])
-def test_the_app_diverts_output_before_it_loads_any_tool(monkeypatch, commanded, diverted):
-    done = []
-    monkeypatch.setattr(sys, "argv", ["manage.py", "mcp", commanded])
-    monkeypatch.setattr(stdio, "divert", lambda: done.append(True))
-    apps.get_app_config("django_mcp").ready()
-    assert done == diverted
-
-
-def test_a_long_message_is_written_whole(tmp_path):
-    code = """
-from django_mcp.transports import stdio
-stdio.divert()(b"x" * 3_000_000 + b"\\n")
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
-    assert len(done.stdout) == 3_000_001

@@ -8,8 +8,10 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
+from django_mcp.authoring import declare
 from django_mcp.authoring.errors import ConfigurationError
 from django_mcp.registry.catalog import Catalog
+from django_mcp.registry.registration import Registration
 from django_mcp.server import get_server
 
 
@@ -29,12 +31,22 @@ def catalog(options: dict[str, Any]) -> Catalog:
         raise CommandError(f"{error} (manage.py mcp check shows everything)") from None
 
 
+def own_tools(catalog: Catalog) -> list[Registration]:
+    """The site's tools among those a server serves: what filters are about."""
+    builtins = declare.builtins()
+    return [registration for registration in catalog.registrations if registration.sender not in builtins]
+
+
 def user(username: str) -> Any:
+    """The user of a name. Raises CommandError where there is none, or none that may log in."""
     model = get_user_model()
     try:
-        return model._default_manager.get_by_natural_key(username)
+        found = model._default_manager.get_by_natural_key(username)
     except model.DoesNotExist:
         raise CommandError(f"There is no user {username!r}.") from None
+    if not found.is_active:
+        raise CommandError(f"The user {username!r} is not active.")
+    return found
 
 
 def table(command: BaseCommand, header: list[str], rows: list[list[str]]) -> None:

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+import logging
+import os
 import signal
-import sys
 from argparse import ArgumentParser
+from dataclasses import replace
+from functools import partial
 from typing import Any, NoReturn
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from django_mcp import conf
 from django_mcp.management.subcommands import Subcommand, common
+from django_mcp.registry import filters
 from django_mcp.server import get_server
-from django_mcp.transports import stdio
+from django_mcp.transports import stdio, streams
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,19 +27,41 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(command: BaseCommand, options: dict[str, Any]) -> None:
     """Serve one client over standard input and output, until it closes them."""
-    write = stdio.divert()
-    common.catalog(options)
-    filters = {"tags": options["tag"], "include": options["include"], "exclude": options["exclude"]}
-    conf.narrow(options["server"], {key: tuple(value) for key, value in filters.items() if value is not None})
-    common.catalog(options)
-    identity = None if options["user"] is None else common.user(options["user"])
-    session = stdio.Session(get_server(options["server"]), write, identity)
-    # Ended from outside, it ends like at the end of its input.
+    kept = streams.keep()
+    _narrow(options)
+    identify = None
+    if options["user"] is not None:
+        identify = partial(common.user, options["user"])
+        identify()
+    session = stdio.Session(get_server(options["server"]), kept.write, identify)
+    # Ended from outside, it ends like at the end of its input; at once, if it is told while it ends.
     signal.signal(signal.SIGTERM, _leave)
+    ended = False
     try:
-        session.serve(sys.stdin.buffer)
+        try:
+            session.serve(kept.lines)
+        finally:
+            ended = session.close()
     except KeyboardInterrupt:
-        session.close()
+        pass
+    if not ended:
+        # Nothing stops a thread, and Python waits for those that are left.
+        logging.shutdown()
+        os._exit(0)
+
+
+def _narrow(options: dict[str, Any]) -> None:
+    """Serve fewer tools than the settings say. A filter that names nothing is a CommandError."""
+    server = options["server"]
+    own = common.own_tools(common.catalog(options))
+    asked = {"tags": options["tag"], "include": options["include"], "exclude": options["exclude"]}
+    if any(asked.values()):
+        wanted = replace(conf.get().server(server), **asked)
+        offences = [f"{offence.message} {offence.fix}" for offence in filters.offences(own, wanted)]
+        if offences:
+            raise CommandError("\n".join(offences))
+        names = tuple(registration.name for registration in filters.select(own, wanted))
+        conf.narrow(server, names)
 
 
 def _leave(number: int, frame: Any) -> NoReturn:
