@@ -109,14 +109,14 @@ EVENTS: Final = (
     Event(
         "request_rejected",
         request_rejected,
-        "the class of the check; `MCPView` for another verb or path, `Server` for a method",
+        "the class of the check; `MCPView` for another verb or path, `Server` for a method, `Session` on stdio",
         "A request was refused: by a wire check, or by a method with a JSON-RPC error.",
         {
             **_REQUEST,
             "check": "Name of the check that refused; `view` for another verb or path, `dispatch` for a "
-            "method.",
+            "method, `stdio` for a message that did not get there.",
             "reason": "A machine word for why.",
-            "status": "The HTTP status of the answer.",
+            "status": "The HTTP status of the answer; None on stdio.",
             "code": "The JSON-RPC error code of the answer, or None.",
         },
     ),

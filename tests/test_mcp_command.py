@@ -6,6 +6,7 @@ import io
 import json
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -151,25 +152,31 @@ def test_a_command_to_paste_is_printed(client, shown):
 
 def test_a_server_that_the_client_starts_is_this_one(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["/srv/shop/manage.py", "mcp"])
-    started = {
-        "command": sys.executable,
-        "args": ["/srv/shop/manage.py", "mcp", "stdio"],
-        "env": {"DJANGO_SETTINGS_MODULE": "tests.settings"},
-    }
+    words = ["/srv/shop/manage.py", "mcp", "--settings", "tests.settings", "stdio"]
+    started = {"command": sys.executable, "args": words}
     assert json.loads(mcp("client-config", "claude-desktop")) == {"mcpServers": {"django": started}}
     assert json.loads(mcp("client-config", "cursor", "--stdio")) == {"mcpServers": {"django": started}}
     assert json.loads(mcp("client-config", "vscode", "--stdio")) == {
         "servers": {"django": {"type": "stdio", **started}}
     }
     assert mcp("client-config", "claude", "--stdio", "--user", "ada", "--server", "staff") == (
-        f"claude mcp add django -- {sys.executable} /srv/shop/manage.py mcp stdio --server staff --user ada"
+        f"claude mcp add django -- {sys.executable} {' '.join(words)} --server staff --user ada"
     )
 
 
-def test_a_site_without_manage_py_is_started_as_a_module(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["/venv/django/__main__.py", "mcp"])
+@pytest.mark.parametrize("program", ["/venv/django/__main__.py", "/venv/bin/django-admin"])
+def test_a_site_without_manage_py_is_started_as_a_module(monkeypatch, program):
+    monkeypatch.setattr(sys, "argv", [program, "mcp"])
     assert mcp("client-config", "inspector", "--stdio") == (
-        f"npx @modelcontextprotocol/inspector {sys.executable} -m django mcp stdio"
+        f"npx @modelcontextprotocol/inspector -- {sys.executable} -m django mcp "
+        f"--pythonpath {Path.cwd()} --settings tests.settings stdio"
+    )
+
+
+def test_what_a_shell_would_read_differently_is_quoted(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/srv/my shop/manage.py", "mcp"])
+    assert mcp("client-config", "claude", "--stdio", "--name", "my shop") == (
+        f"claude mcp add 'my shop' -- {sys.executable} '/srv/my shop/manage.py' mcp --settings tests.settings stdio"
     )
 
 

@@ -83,6 +83,11 @@ class Work(Tool):
         self.ended.set()
         return {}
 
+    @action(description="Ask the user", properties={})
+    def ask(self, data, ctx):
+        schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+        return {"name": ctx.elicit("Who are you?", schema, key="name").content["name"]}
+
     @action(description="Cancel itself", properties={})
     async def give_up(self, data, ctx):
         raise asyncio.CancelledError
@@ -199,6 +204,64 @@ def test_the_era_stays_legacy(talk):
     }
 
 
+def test_a_notification_is_never_answered_whatever_it_carries(talk):
+    talk.ask(request("initialize", INITIALIZE, meta=ABSENT))
+    written = len(talk.written)
+    talk.say(request("notifications/initialized", id=ABSENT))
+    assert len(talk.written) == written
+
+
+def test_what_comes_before_the_handshake_is_answered(talk, settings):
+    assert talk.ask(request("ping", meta=ABSENT))["result"] == {}
+    settings.DJANGO_MCP = {"LEGACY_VERSIONS": ["2025-11-25"]}
+    with Talk() as other:
+        assert other.ask(request("ping", meta=ABSENT))["result"] == {}
+        begun = other.ask(request("initialize", INITIALIZE, id=2, meta=ABSENT))
+        assert begun["result"]["protocolVersion"] == "2025-11-25"
+
+
+def test_a_server_of_the_modern_revision_alone_says_so(settings):
+    settings.DJANGO_MCP = {"LEGACY_VERSIONS": []}
+    with Talk() as talk:
+        assert talk.ask(request("initialize", INITIALIZE, meta=ABSENT))["error"] == {
+            "code": -32022,
+            "message": "Unsupported protocol version '2025-06-18'; supported are 2026-07-28.",
+            "data": {"supported": ["2026-07-28"], "requested": "2025-06-18"},
+        }
+        assert talk.ask(request("tools/list", id=2, meta=ABSENT))["error"] == {
+            "code": -32602,
+            "message": "params._meta must be an object with io.modelcontextprotocol/protocolVersion and "
+            "io.modelcontextprotocol/clientCapabilities.",
+        }
+        assert "result" in talk.ask(request("tools/list", id=3))
+
+
+def test_a_handshake_of_the_modern_revision_does_not_exist(talk):
+    assert talk.ask(request("initialize", INITIALIZE))["error"] == {
+        "code": -32601,
+        "message": "Method not found: initialize; the protocol versions served are 2026-07-28, 2025-11-25, "
+        "2025-06-18, 2025-03-26",
+    }
+
+
+def test_a_question_is_asked_in_rounds(talk):
+    meta = {**META, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+    asked = talk.ask(call("ask", meta=meta))["result"]
+    answers = {
+        "inputResponses": {"name": {"action": "accept", "content": {"name": "Ada"}}},
+        "requestState": asked["requestState"],
+    }
+    answered = talk.ask(call("ask", id=2, meta=meta, **answers))
+
+    assert asked["inputRequests"]["name"]["params"]["message"] == "Who are you?"
+    assert answered == result(text('{"name":"Ada"}'), id=2).body
+
+
+def test_an_earlier_client_cannot_be_asked(talk):
+    talk.ask(request("initialize", {**INITIALIZE, "capabilities": {"elicitation": {}}}, meta=ABSENT))
+    assert talk.ask(call("ask", id=2, meta=ABSENT))["result"]["isError"] is True
+
+
 def test_a_revision_that_is_not_served_is_refused(talk):
     meta = {**META, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}
     assert talk.ask(request("tools/list", meta=meta))["error"]["code"] == -32022
@@ -227,6 +290,7 @@ def test_what_is_no_message_is_refused_as_over_http(talk, line, code, id):
         request("notifications/initialized", id=ABSENT),
         request("notifications/cancelled", {"requestId": 99}, id=ABSENT),
         request("notifications/cancelled", {"requestId": [1]}, id=ABSENT),
+        request("notifications/cancelled", {"requestId": True}, id=ABSENT),
         request("notifications/cancelled", id=ABSENT),
         {"jsonrpc": "2.0", "id": 1, "result": {}},
     ],
@@ -234,6 +298,41 @@ def test_what_is_no_message_is_refused_as_over_http(talk, line, code, id):
 def test_what_expects_no_answer_gets_none(talk, said):
     talk.say(said)
     assert talk.written == []
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (b"{", ("Session", "stdio", "parse_error", -32700, None, None)),
+        (b'{"jsonrpc":"2.0","id":4}', ("Session", "stdio", "invalid_method", -32600, None, None)),
+        (
+            request("tools/list", meta={}),
+            ("Session", "stdio", "invalid_fields", -32602, 1, "tools/list"),
+        ),
+        (request("nothing"), ("Server", "dispatch", "method_not_found", -32601, 1, "nothing")),
+        (
+            request("tools/call", {"name": "gone"}),
+            ("Server", "dispatch", "unknown_tool", -32602, 1, "tools/call"),
+        ),
+    ],
+)
+def test_a_refusal_is_announced_before_it_is_sent(talk, said, expected):
+    heard = []
+
+    async def hear(sender, *, signal, **fields):
+        heard.append((sender.__name__, *(fields[key] for key in keys)))
+        assert (fields["server"], fields["status"], talk.written) == ("default", None, [])
+
+    keys = ("check", "reason", "code", "request_id", "method")
+    talk.ask(request("tools/list", id=0))
+    talk.written.clear()
+    signals.request_rejected.connect(hear)
+    try:
+        talk.say(said)
+        until(lambda: talk.written)
+    finally:
+        signals.request_rejected.disconnect(hear)
+    assert heard == [expected]
 
 
 def test_a_line_over_the_limit_is_refused_and_the_next_is_read(settings):
@@ -295,10 +394,11 @@ def test_many_calls_at_once_are_all_answered(talk):
         assert json.loads(talk.answer(number)["result"]["content"][0]["text"])["text"] == str(number)
 
 
-def test_an_id_that_is_in_use_is_refused(talk):
+@pytest.mark.parametrize("again", [call("echo"), request("tools/list"), call("echo", id=1.0)])
+def test_an_id_that_is_in_use_is_refused(talk, again):
     talk.say(call("wait"))
     assert Work.begun.wait(20)
-    talk.say(call("echo"))
+    talk.say(again)
     assert talk.written == [
         {
             "jsonrpc": "2.0",
@@ -306,7 +406,12 @@ def test_an_id_that_is_in_use_is_refused(talk):
             "error": {"code": -32600, "message": "A call with this id is still running; ids are used once."},
         }
     ]
+    # What it cannot be taken for is another id.
+    talk.say(request("notifications/cancelled", {"requestId": True}, id=ABSENT))
+    assert "result" in talk.ask(call("echo", id="1"))
     Work.go.set()
+    until(lambda: len(talk.written) == 3)
+    assert "result" in talk.written[2]
 
 
 def test_progress_comes_before_the_answer(talk):

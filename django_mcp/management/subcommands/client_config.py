@@ -19,7 +19,7 @@ _COMMANDS = {
     "claude": ("claude mcp add --transport http {name} {url}", "claude mcp add {name} -- {command}"),
     "inspector": (
         "npx @modelcontextprotocol/inspector --transport http --server-url {url}",
-        "npx @modelcontextprotocol/inspector {command}",
+        "npx @modelcontextprotocol/inspector -- {command}",
     ),
 }
 
@@ -40,27 +40,31 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
     client, name, url = options["client"], options["name"], options["url"]
     started = options["stdio"] or client == "claude-desktop"
     if client in _COMMANDS:
-        line = shlex.join(_command(options))
-        command.stdout.write(_COMMANDS[client][started].format(name=name, url=url, command=line))
+        words = {"name": [name], "url": [url], "command": _command(options)}
+        quoted = {key: shlex.join(value) for key, value in words.items()}
+        command.stdout.write(_COMMANDS[client][started].format(**quoted))
     else:
-        entry = _started(options) if started else {"url": url}
+        entry: dict[str, Any] = {"url": url}
+        if started:
+            program, *arguments = _command(options)
+            entry = {"command": program, "args": arguments}
         if client == "vscode":
             entry = {"type": "stdio" if started else "http", **entry}
-        command.stdout.write(json.dumps({_DOCUMENTS[client]: {name: entry}}, indent=2))
-
-
-def _started(options: dict[str, Any]) -> dict[str, Any]:
-    program, *arguments = _command(options)
-    environment = {"DJANGO_SETTINGS_MODULE": os.environ["DJANGO_SETTINGS_MODULE"]}
-    return {"command": program, "args": arguments, "env": environment}
+        command.stdout.write(json.dumps({_DOCUMENTS[client]: {name: entry}}, indent=2, ensure_ascii=False))
 
 
 def _command(options: dict[str, Any]) -> list[str]:
-    """What starts the server from anywhere: this interpreter and this manage.py."""
+    """What starts the server from anywhere: this interpreter, this manage.py, these settings."""
     script = Path(sys.argv[0]).resolve()
-    started = ["-m", "django"] if script.name == "__main__.py" else [str(script)]
+    started, path = [str(script)], []
+    if script.name == "__main__.py" or script.stem == "django-admin":
+        # Django's own command finds the settings from the folder it is started in.
+        started, path = ["-m", "django"], ["--pythonpath", str(Path.cwd())]
+    # As options and not in the environment: clients differ in how a variable is told.
+    settings = ["--settings", os.environ["DJANGO_SETTINGS_MODULE"]]
     named = [[f"--{key}", options[key]] for key in ("server", "user") if options[key] is not None]
-    return [sys.executable, *started, "mcp", "stdio", *(word for pair in named for word in pair)]
+    asked = [word for pair in named for word in pair]
+    return [sys.executable, *started, "mcp", *path, *settings, "stdio", *asked]
 
 
 SUBCOMMAND = Subcommand("client-config", "Print configuration to paste into a client.", add_arguments, run)
