@@ -109,7 +109,8 @@ EVENTS: Final = (
     Event(
         "request_rejected",
         request_rejected,
-        "the class of the check; `MCPView` for another verb or path, `Server` for a method, `Session` on stdio",
+        "the class of the check; `MCPView` for another verb or path, `Server` for a method, `Session` on "
+        "stdio",
         "A request was refused: by a wire check, or by a method with a JSON-RPC error.",
         {
             **_REQUEST,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import sys
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.core.management.base import SystemCheckError
 
-from django_mcp import Tool, ToolError, action, testing
+from django_mcp import Tool, ToolError, Toolset, action, testing, tool
+from django_mcp.management.subcommands import common
 from tests.factories import UserFactory
 
 
@@ -19,7 +22,13 @@ class Orders(Tool):
     """Orders of the shop."""
 
     @action(
-        description="Show an order", properties={"id": {"type": "integer"}}, required=["id"], read_only=True
+        description="Show an order",
+        properties={"id": {"type": "integer"}, "paper": {"type": "integer"}},
+        required=["id"],
+        defaults={"paper": 4},
+        notes="Of any age.",
+        examples=[{"id": 1}],
+        read_only=True,
     )
     def get(self, data, ctx):
         if data["id"] > 9:
@@ -29,6 +38,13 @@ class Orders(Tool):
     @action(description="Print a label", properties={}, permission=lambda ctx: ctx.user.is_authenticated)
     def label(self, data, ctx):
         return ctx.text("Grüezi") + ctx.image("aW1n", "image/png")
+
+
+class Loose(Toolset):
+    @tool
+    def total(self, numbers: list[int]) -> int:
+        """Add up."""
+        return sum(numbers)
 
 
 @pytest.fixture(autouse=True)
@@ -54,21 +70,89 @@ def test_tools_are_listed_with_what_they_cost():
     assert lines[3] == f"2 tools, {total} bytes, about {total // 4} tokens a list"
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_on_a_terminal_headings_have_colour_and_columns_keep_their_place(monkeypatch):
+    monkeypatch.setattr(common, "get_terminal_size", lambda: os.terminal_size((45, 20)))
+    actions = {f"number_{number}": {"description": "Count", "properties": {}} for number in range(5)}
+    tool = type("Wide", (Tool,), {"__doc__": "Counts.", "actions": actions, "run_action": print})
+    shown = Terminal()
+    with testing.served(tool):
+        size = json.loads(mcp("list", "--json"))[0]["bytes"]
+        call_command("mcp", "list", stdout=shown, force_color=True)
+    lines = shown.getvalue().splitlines()
+    assert lines[0] == "\x1b[36;1mtool  bytes  ~tokens  actions\x1b[0m"
+    assert lines[1:4] == [
+        f"wide    {size}       {size // 4}  number_0, number_1,",
+        "                      number_2, number_3,",
+        "                      number_4",
+    ]
+
+
+def test_an_error_has_its_colour():
+    shown = Terminal()
+    with pytest.raises(SystemExit):
+        call_command("mcp", "call", "orders", "get", "--data", '{"id": 10}', stdout=shown, force_color=True)
+    assert shown.getvalue() == "\x1b[31;1mOperation failed: no such order\n\x1b[0m"
+
+
+def test_help_is_shown_for_people():
+    with testing.served(Orders, Loose):
+        shown = mcp("show").splitlines()
+        action = mcp("show", "orders", "get").splitlines()
+        whole = mcp("show", "orders").splitlines()
+        typed = mcp("show", "loose__total").splitlines()
+        hand_written = mcp("show", "help").splitlines()
+    assert shown[:6] == [
+        "orders",
+        "Orders of the shop.",
+        "  get: Show an order",
+        "",
+        "loose__total",
+        "Add up.",
+    ]
+    fields = [
+        "Show an order",
+        "field  required       values",
+        'id     yes            {"type": "integer"}',
+        'paper  no, default 4  {"type": "integer"}',
+        "notes: Of any age.",
+        'examples: [{"id": 1}]',
+    ]
+    assert action == ["orders get", *fields]
+    assert whole == ["orders", "Orders of the shop.", "", "get", *fields]
+    assert typed == [
+        "loose__total",
+        "Add up.",
+        "field    required  values",
+        'numbers  yes       {"items": {"type": "integer"}, "type": "array"}',
+        'output_schema: {"type": "object", "properties": {"result": {"type": "integer"}}, '
+        '"required": ["result"]}',
+    ]
+    assert hand_written[0] == "help"
+
+
 def test_help_is_shown_as_a_caller_gets_it():
-    assert json.loads(mcp("show"))["tools"][0]["actions"] == ["get: Show an order"]
-    assert json.loads(mcp("show", "orders", "get")) == {
+    assert json.loads(mcp("show", "--json"))["tools"][0]["actions"] == ["get: Show an order"]
+    assert json.loads(mcp("show", "orders", "get", "--json")) == {
         "tool": "orders",
         "action": "get",
         "description": "Show an order",
-        "properties": {"id": {"type": "integer"}},
+        "properties": {"id": {"type": "integer"}, "paper": {"type": "integer"}},
         "required": ["id"],
+        "defaults": {"paper": 4},
+        "notes": "Of any age.",
+        "examples": [{"id": 1}],
     }
 
 
 @pytest.mark.django_db
 def test_help_is_shown_as_a_user_gets_it():
     UserFactory(username="ada")
-    assert list(json.loads(mcp("show", "orders", "--user", "ada"))["actions"]) == ["get", "label"]
+    assert list(json.loads(mcp("show", "orders", "--user", "ada", "--json"))["actions"]) == ["get", "label"]
 
 
 def test_a_wrong_name_is_told_with_the_right_ones():
@@ -85,10 +169,11 @@ def test_a_tool_is_called_as_a_client_would():
 @pytest.mark.django_db
 def test_a_tool_is_called_as_a_user():
     UserFactory(username="ada")
-    assert mcp("call", "orders", "label", "--user", "ada").splitlines() == [
+    text, image = mcp("call", "orders", "label", "--user", "ada").split("\n", 1)
+    assert (text, json.loads(image)) == (
         "Grüezi",
-        "{'type': 'image', 'data': 'aW1n', 'mimeType': 'image/png'}",
-    ]
+        {"type": "image", "data": "aW1n", "mimeType": "image/png"},
+    )
 
 
 def test_data_may_come_from_standard_input(monkeypatch):
@@ -120,10 +205,12 @@ def test_an_answer_that_is_an_error_is_shown_and_is_the_exit_code(arguments, sho
         (["call", "orders", "--data", "{"], "--data is no JSON: "),
         (["call", "orders", "--data", "[1]"], "params.arguments must be an object."),
         (["call", "orders", "get", "--user", "nobody"], "There is no user 'nobody'."),
+        (["call", "orders", "get", "--user", "gone"], "The user 'gone' is not active."),
         (["list", "--server", "gone"], "There is no server 'gone'"),
     ],
 )
 def test_what_cannot_be_done_says_why(arguments, complaint):
+    UserFactory(username="gone", is_active=False)
     with pytest.raises(CommandError, match=re.escape(complaint)):
         mcp(*arguments)
 
@@ -134,6 +221,28 @@ def test_a_misconfigured_server_is_told_with_the_way_to_all_of_it():
         pytest.raises(CommandError, match=r"with space: .* \(manage.py mcp check shows everything\)"),
     ):
         mcp("list")
+
+
+def test_checks_are_run_for_people_and_for_machines(settings):
+    settings.DJANGO_MCP = {"MAX_BODY_BYTES": -1}
+    out = io.StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("mcp", "check", "--json", stdout=out)
+    [found] = json.loads(out.getvalue())
+    with pytest.raises(SystemCheckError, match=re.escape(f"({found['id']}) {found['message']}")):
+        mcp("check")
+    assert ended.value.code == 1
+    assert (found["level"], found["object"]) == ("error", None)
+    assert found["hint"]
+
+    settings.SILENCED_SYSTEM_CHECKS = [found["id"]]
+    assert json.loads(mcp("check", "--json")) == []
+
+
+def test_what_is_fine_has_no_findings():
+    assert json.loads(mcp("check", "--json")) == []
+    assert [found["level"] for found in json.loads(mcp("check", "--json", "--deploy"))] == ["warning"]
+    assert mcp("check") == "System check identified no issues (0 silenced)."
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Imported while apps are loaded, so it needs nothing of this package or of Django
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -43,7 +44,8 @@ def keep() -> Streams:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
-        _kept = Streams(open(incoming, "rb", closefd=False), partial(_write, outgoing))
+        lines = io.BufferedReader(io.FileIO(incoming, closefd=False))
+        _kept = Streams(lines, partial(_write, outgoing))
     return _kept
 
 

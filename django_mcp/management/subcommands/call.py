@@ -32,8 +32,12 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
     if options["action"] is not None:
         arguments = {"action": options["action"], "data": data}
     result = answer(options, options["tool"], arguments)
-    command.stdout.write(json.dumps(result, ensure_ascii=False) if options["json"] else _shown(result))
-    if result.get("isError"):
+    is_error = result.get("isError", False)
+    if options["json"]:
+        command.stdout.write(json.dumps(result, ensure_ascii=False))
+    else:
+        command.stdout.write(_shown(result), command.style.ERROR if is_error else None)
+    if is_error:
         raise SystemExit(1)
 
 
@@ -42,7 +46,7 @@ def answer(options: dict[str, Any], tool: str, arguments: Any) -> dict[str, Any]
     meta = {versions.PROTOCOL_VERSION: versions.MODERN, versions.CLIENT_CAPABILITIES: {}}
     params = {"name": tool, "arguments": arguments, "_meta": meta}
     message = Message("request", 1, "tools/call", params, version=versions.MODERN, meta=meta)
-    identity = None if options.get("user") is None else common.user(options["user"])
+    identity = None if options.get("user") is None else common.caller(options["user"])
     response = get_server(options["server"]).handle(message, Context(identity=identity))
     envelope = codec.decode(response.body)
     if "error" in envelope:
@@ -61,7 +65,7 @@ def _json(text: str) -> Any:
 def _shown(result: dict[str, Any]) -> str:
     """The blocks of an answer, JSON indented."""
     return "\n".join(
-        pretty(block["text"]) if block["type"] == "text" else str(block) for block in result["content"]
+        pretty(block["text"] if block["type"] == "text" else codec.text(block)) for block in result["content"]
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -38,22 +40,41 @@ def own_tools(catalog: Catalog) -> list[Registration]:
 
 
 def user(username: str) -> Any:
-    """The user of a name. Raises CommandError where there is none, or none that may log in."""
+    """The user of a name. Raises CommandError where there is none."""
     model = get_user_model()
     try:
-        found = model._default_manager.get_by_natural_key(username)
+        return model._default_manager.get_by_natural_key(username)
     except model.DoesNotExist:
         raise CommandError(f"There is no user {username!r}.") from None
+
+
+def caller(username: str) -> Any:
+    """The user of a name, as one to call as. Raises CommandError for one that may not log in, too."""
+    found = user(username)
     if not found.is_active:
         raise CommandError(f"The user {username!r} is not active.")
     return found
 
 
 def table(command: BaseCommand, header: list[str], rows: list[list[str]]) -> None:
-    """Aligned columns, the header in colour on a terminal."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    shown = "  ".join(cell.ljust(width) for cell, width in zip(header, widths, strict=True))
-    command.stdout.write(command.style.MIGRATE_HEADING(shown.rstrip()))
-    for line in lines:
-        command.stdout.write(line.rstrip())
+    """Aligned columns, numbers to the right; on a terminal in colour, and the last one within its width."""
+    columns = list(zip(header, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    numeric = [all(map(str.isdecimal, column[1:])) for column in columns]
+
+    def line(cells: list[str]) -> str:
+        aligned = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(cells, widths, numeric, strict=True)
+        ]
+        return "  ".join(aligned).rstrip()
+
+    room = None
+    if command.stdout.isatty():
+        room = max(20, get_terminal_size().columns - sum(widths[:-1]) - 2 * len(widths[:-1]))
+    command.stdout.write(command.style.MIGRATE_HEADING(line(header)))
+    for *cells, last in rows:
+        parts = [last] if room is None else wrap(last, room) or [""]
+        command.stdout.write(line([*cells, parts[0]]))
+        for part in parts[1:]:
+            command.stdout.write(line([*[""] * len(cells), part]))

@@ -31,7 +31,7 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
     _narrow(options)
     identify = None
     if options["user"] is not None:
-        identify = partial(common.user, options["user"])
+        identify = partial(common.caller, options["user"])
         identify()
     session = stdio.Session(get_server(options["server"]), kept.write, identify)
     # Ended from outside, it ends like at the end of its input; at once, if it is told while it ends.
