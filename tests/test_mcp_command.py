@@ -153,6 +153,7 @@ def test_help_is_shown_as_a_caller_gets_it():
 def test_help_is_shown_as_a_user_gets_it():
     UserFactory(username="ada")
     assert list(json.loads(mcp("show", "orders", "--user", "ada", "--json"))["actions"]) == ["get", "label"]
+    assert mcp("show", "orders", "label", "--user", "ada").splitlines() == ["orders label", "Print a label"]
 
 
 def test_a_wrong_name_is_told_with_the_right_ones():

@@ -198,20 +198,24 @@ class _Announcing(Server):
     def handle(self, message: Message, ctx: Context) -> Response:
         response = super().handle(message, ctx)
         if response.reason is not None:
-            fields = _refusal(self, "dispatch", message, response.reason, response.code)
-            signals.send(signals.request_rejected, Server, **fields)
+            signals.send(signals.request_rejected, Server, **self._refused(message, response))
         return response
 
     async def ahandle(self, message: Message, ctx: Context) -> Response:
         response = await super().ahandle(message, ctx)
-        if response.reason is not None:
-            fields = _refusal(self, "dispatch", message, response.reason, response.code)
-            await signals.asend(signals.request_rejected, Server, **fields)
+        await self._announce(message, response)
         return response
+
+    async def _announce(self, message: Message, response: Response) -> None:
+        if response.reason is not None:
+            await signals.asend(signals.request_rejected, Server, **self._refused(message, response))
+
+    def _refused(self, message: Message, response: Response) -> dict[str, Any]:
+        return _refusal(self, "dispatch", message, response.reason, response.code)
 
 
 def _refusal(
-    server: Server, check: str, message: Message | None, reason: str, code: int | None
+    server: Server, check: str, message: Message | None, reason: str | None, code: int | None
 ) -> dict[str, Any]:
     """What the signal of a refusal says; there is no HTTP status."""
     return {
@@ -245,8 +249,7 @@ class _Loop:
         self._loop.call_soon_threadsafe(function)
 
     def close(self, timeout: float) -> bool:
-        """Cancel what is left on the loop. False where it does not end in time. May be called twice."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._closed.set)
+        """Cancel what is left on the loop. False where it does not end in time."""
+        self._loop.call_soon_threadsafe(self._closed.set)
         self._thread.join(timeout)
         return not self._thread.is_alive()
