@@ -16,6 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from example_project.process import ROOT, manage
+from tests.node.packages import NODE, node
 
 pytestmark = pytest.mark.live
 
@@ -99,6 +100,22 @@ async def test_a_client_lists_calls_and_hears_progress(server, mode):
     assert answer.structured_content == {"result": "zählt bis 3"}
     assert [one[0] for one in heard] == sorted(one[0] for one in heard)
     assert heard[-1] == (3, 3, None)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy", "sdk"])
+def test_a_typescript_client_starts_what_is_configured(environment, tmp_path, mode):
+    """The 2.x client in each era, and the 1.x SDK that desktop clients are made with."""
+    printed = json.loads(configuration(environment, "claude-desktop", str(ROOT / "manage.py")))
+    entry = {**printed["mcpServers"]["django"], "cwd": str(tmp_path)}
+    run = subprocess.run(
+        [node(), "stdio.mjs", json.dumps(entry), mode],
+        env=environment,
+        cwd=NODE,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (run.stdout.strip(), run.stderr, run.returncode) == (f"{mode}: ok", "", 0)
 
 
 async def test_a_client_that_gives_a_call_up_hears_no_more_of_it(server):

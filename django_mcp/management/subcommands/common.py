@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Collection
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Any
@@ -56,16 +57,16 @@ def caller(username: str) -> Any:
     return found
 
 
-def table(command: BaseCommand, header: list[str], rows: list[list[str]]) -> None:
-    """Aligned columns, numbers to the right; on a terminal in colour, and the last one within its width."""
-    columns = list(zip(header, *rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    numeric = [all(map(str.isdecimal, column[1:])) for column in columns]
+def table(
+    command: BaseCommand, header: list[str], rows: list[list[str]], numbers: Collection[str] = ()
+) -> None:
+    """Aligned columns, those of numbers to the right; on a terminal in colour, the last within its width."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
 
     def line(cells: list[str]) -> str:
         aligned = [
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(cells, widths, numeric, strict=True)
+            cell.rjust(width) if name in numbers else cell.ljust(width)
+            for cell, width, name in zip(cells, widths, header, strict=True)
         ]
         return "  ".join(aligned).rstrip()
 

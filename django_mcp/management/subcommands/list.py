@@ -39,7 +39,7 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
     shown = [
         [row["tool"], str(row["bytes"]), str(row["tokens"]), ", ".join(row["actions"]) or "-"] for row in rows
     ]
-    common.table(command, ["tool", "bytes", "~tokens", "actions"], shown)
+    common.table(command, ["tool", "bytes", "~tokens", "actions"], shown, numbers=("bytes", "~tokens"))
     total = sum(row["bytes"] for row in rows)
     command.stdout.write(f"{len(rows)} tools, {total} bytes, about {total // _BYTES_PER_TOKEN} tokens a list")
 
