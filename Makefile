@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: clean conformance demo docs help lint live matrix serve setup test types
+.PHONY: clean conformance demo docs help lint live matrix serve setup soak test types
 
 BIN = .venv/bin
 # Development mode warns of what is left open or never awaited. Its memory allocator looks for faults of C code, at twice
@@ -14,6 +14,7 @@ help:
 	@echo "make serve   the example site on port $(PORT), with configuration for MCP clients (PORT=... for another)"
 	@echo "make test    the test suite"
 	@echo "make live    the tests that start real servers, called by Python and TypeScript clients"
+	@echo "make soak    ten thousand calls with injected failures; nothing may be lost or left behind"
 	@echo "make conformance   the official conformance suite"
 	@echo "make matrix  the test suite on the newest Python and Django"
 	@echo "make lint types docs"
@@ -30,6 +31,9 @@ test: $(STAMP)
 
 live: $(STAMP)
 	$(PYTEST) -m live tests/live
+
+soak: $(STAMP)
+	@$(BIN)/python -X dev -m tests.soak.run
 
 conformance: $(STAMP)
 	@$(BIN)/python -m tests.conformance.run

@@ -1,4 +1,4 @@
-"""What the gates cost a call, in microseconds: `python -m benchmarks.gates`.
+"""What the gates and what stands around a handler cost, in microseconds: `python -m benchmarks.gates`.
 
 Absolute figures mean something only beside others of the same run and machine.
 """
@@ -16,9 +16,21 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 django.setup()
 
-from django_mcp import Tool, testing  # noqa: E402 (after the app registry)
+from django_mcp import (  # noqa: E402 (after the app registry)
+    Breaker,
+    Cache,
+    Policy,
+    Retry,
+    Timeout,
+    Tool,
+    action,
+    testing,
+)
 from django_mcp.dispatch.run import Run, call  # noqa: E402
 from django_mcp.registry.catalog import catalog  # noqa: E402
+
+BREAKER = Breaker(window=20, failure_threshold=10, reset_timeout=30)
+RETRY = Retry(attempts=3, base_delay=1, max_delay=5)
 
 
 class Orders(Tool):
@@ -53,6 +65,30 @@ class Orders(Tool):
     }
 
     def run_action(self, action: str, data: dict[str, Any], ctx: Any) -> Any:
+        return {}
+
+
+class Plain(Tool):
+    """One action as it is, and the same behind parts of a policy."""
+
+    @action(description="Nothing stands in between", properties={}, read_only=True)
+    def bare(self, data: Any, ctx: Any) -> Any:
+        return {}
+
+    @action(description="A breaker", properties={}, read_only=True, policy=Policy(breaker=BREAKER))
+    def breaker(self, data: Any, ctx: Any) -> Any:
+        return {}
+
+    @action(description="Retries", properties={}, read_only=True, policy=Policy(retry=RETRY))
+    def retry(self, data: Any, ctx: Any) -> Any:
+        return {}
+
+    @action(description="A cache", properties={}, read_only=True, policy=Policy(cache=Cache(ttl=60)))
+    def cache(self, data: Any, ctx: Any) -> Any:
+        return {}
+
+    @action(description="A timeout", properties={}, read_only=True, policy=Policy(timeout=Timeout(60)))
+    def timeout(self, data: Any, ctx: Any) -> Any:
         return {}
 
 
@@ -91,6 +127,18 @@ def main() -> None:
             answer = call(view, tool, {"action": "import", "data": hostile}, ctx)
             size = len(answer.content[0]["text"])
             print(f"{label:32}{(time.perf_counter() - started) * 1e6:12.0f}  answered in {size} characters")
+    with testing.served(Plain):
+        ctx = testing.build_context()
+        view = catalog("default").view(ctx)
+        tool = view.get("plain")
+        assert tool is not None
+        run = Run(view, tool, {"action": "bare"}, ctx)
+        run.open()
+        measured("attempt of a bare action", lambda: run.attempt(run.handler, run.data, ctx), 20_000)
+        measured("the same with what may stand by", run.execute, 20_000)
+        for name in tool.actions:
+            sent = {"action": name}
+            measured(f"whole call: {name}", lambda sent=sent: call(view, tool, sent, ctx), 2_000)
 
 
 if __name__ == "__main__":

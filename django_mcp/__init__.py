@@ -12,6 +12,8 @@ from django_mcp.authoring.icon import Icon
 from django_mcp.authoring.progress import report_progress
 from django_mcp.authoring.reply import Reply
 from django_mcp.authoring.tool import BaseTool, Tool
+from django_mcp.policy.axes import Axis
+from django_mcp.policy.options import Breaker, Cache, Concurrency, Degradation, Policy, Retry, Timeout
 from django_mcp.server import get_server
 from django_mcp.typed.tool import Toolset, tool
 
@@ -20,12 +22,20 @@ __version__ = "0.1.0"
 __all__ = [
     "Answer",
     "AuthenticationFailed",
+    "Axis",
     "BaseTool",
+    "Breaker",
+    "Cache",
+    "Concurrency",
     "ConfigurationError",
     "Context",
+    "Degradation",
     "Hint",
     "Icon",
+    "Policy",
     "Reply",
+    "Retry",
+    "Timeout",
     "Tool",
     "ToolError",
     "Toolset",

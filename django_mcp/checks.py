@@ -39,7 +39,6 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "options-shape": ("E012", "`options` is a plain `dict`."),
     "options-unknown": ("E013", "`options` holds only known keys."),
     "options-type": ("E014", "A flag in `options` is `True` or `False`."),
-    "options-unavailable": ("E015", "An option is available in this version."),
     "options-timeout": ("E016", "`timeout` is a number of seconds."),
     "timeout-sync": ("E017", "`timeout` stands on a handler that is `async def`."),
     # Actions
@@ -125,6 +124,16 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "filter-exclude-dead": ("E082", "An `EXCLUDE` pattern matches some tool."),
     "filter-empty": ("E083", "The filters of a server leave a tool to serve."),
     "mount-server": ("E084", "A view's `server` is a server of the settings."),
+    # Policies and axes
+    "policy-type": ("E110", "A policy is a `Policy`, and its parts are of their classes."),
+    "policy-value": ("E111", "Every field of a policy has its documented type."),
+    "policy-incomplete": ("E112", "A part of a link in `POLICIES` lies over a whole one."),
+    "policy-combination": ("E113", "The fields of a link go together."),
+    "policy-stub": ("E114", "A stub is a plain function that takes `data` and `ctx`."),
+    "policy-dead": ("E115", "A pattern of `POLICIES` matches some tool or action."),
+    "axis-name": ("E116", "An axis stands in `AXES` under its own name."),
+    "axis-duplicate": ("E117", "There is one axis of a name."),
+    "axis-binder": ("E118", "A binder can be called with `ctx` and `params`."),
     # Background work and consent
     "tasks-store": ("E130", "The store of `TASKS` works where a served tool has background work."),
     "tasks-runner": ("E131", "The runner of `TASKS` works where a served tool has background work."),
@@ -143,6 +152,8 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "mount-slash": ("W004", "The endpoint's prefix does not end in a slash, so both spellings are answered."),
     "deploy-open": ("W005", "In production, `AUTH` says who may call (`check --deploy`)."),
     "tool-unregistered": ("W006", "A tool class in an `mcp` module is registered."),
+    "policy-cache-writes": ("W030", "What is answered from a cache is declared `read_only`."),
+    "policy-breaker-private": ("W031", "A shared breaker is kept in a cache that processes share."),
     "deploy-unconfirmed": (
         "W040",
         "In production, `CONFIRM_DESTRUCTIVE` is on where a served tool is destructive (`check --deploy`).",

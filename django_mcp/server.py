@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from django_mcp import conf
 from django_mcp.authoring.errors import ConfigurationError
-from django_mcp.dispatch.run import abandonable, in_thread
+from django_mcp.dispatch.threads import abandonable, in_thread
 from django_mcp.protocol import jsonrpc, progress, tasks, versions
 from django_mcp.protocol.exchange import Exchange
 from django_mcp.protocol.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Message, ProtocolError, Response

@@ -61,7 +61,17 @@ _TOOL_CLASS = "the tool's class; of a typed tool the Toolset or the function"
 
 #: Every event, in the order of the documentation.
 EVENTS: Final = (
-    Event("tool_started", tool_started, _TOOL_CLASS, "A call reached its tool.", _CALL),
+    Event(
+        "tool_started",
+        tool_started,
+        _TOOL_CLASS,
+        "A call reached its tool.",
+        {
+            **_CALL,
+            "trace": "What `_meta` says of the request's trace: `traceparent`, `tracestate` and `baggage`, "
+            "as far as sent.",
+        },
+    ),
     Event(
         "tool_stopped",
         tool_stopped,

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import hypothesis
-from asgiref.sync import SyncToAsync
-from django.db import connections
+from django.db.backends.signals import connection_created
+from django.dispatch import receiver
 
 from tests.wire import wire
 
@@ -13,13 +13,16 @@ hypothesis.settings.register_profile("django_mcp", deadline=None)
 hypothesis.settings.load_profile("django_mcp")
 
 
+#: Connections to in-memory databases, of whatever thread.
+_opened = []
+
+
+@receiver(connection_created)
+def _remember(connection, **kwargs):
+    _opened.append(connection.connection)
+
+
 def pytest_unconfigure():
     """Close the in-memory databases, which Django leaves open: Python 3.13 warns of those that end unclosed."""
-    close_databases()
-    SyncToAsync.single_thread_executor.submit(close_databases).result()
-
-
-def close_databases():
-    for connection in connections.all(initialized_only=True):
-        if connection.connection is not None:
-            connection.connection.close()
+    for connection in _opened:
+        connection.close()

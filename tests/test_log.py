@@ -90,13 +90,14 @@ def test_a_line_break_in_a_value_starts_no_line_and_a_missing_field_is_none(
     assert lines(caplog) == [
         (
             "DEBUG",
-            r"tool_started server='default' tool='a\nERROR forged' action=None request_id=None",
+            r"tool_started server='default' tool='a\nERROR forged' action=None request_id=None trace=None",
             {
                 "event": "tool_started",
                 "server": "default",
                 "tool": "a\nERROR forged",
                 "action": None,
                 "request_id": None,
+                "trace": None,
             },
             None,
         )

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from asgiref.sync import sync_to_async
 from django.utils.functional import SimpleLazyObject
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 
+_TRACE: Final = ("traceparent", "tracestate", "baggage")
+
+
 class Content(list[dict[str, Any]]):
     """A list of MCP content blocks, as the builders of `Context` make them; `+` joins."""
 
@@ -48,12 +52,13 @@ class Context:
 
     __slots__ = (
         "_asked",
+        "_cancelled",
         "_headers",
         "_identity",
+        "_whole",
         "action",
         "answers",
         "assigns",
-        "cancelled",
         "capabilities",
         "carried",
         "interruption",
@@ -101,13 +106,37 @@ class Context:
         #: Whether the answers at hand came with a state that was accepted this one time only.
         self.single_use = False
         self._asked: set[str] = set()
-        self.cancelled = False
+        self._cancelled = False
+        #: The context this one is a fork of.
+        self._whole: Context | None = None
         #: Where progress goes; None where nobody asked for it.
         self.reporter: Reporter | None = None
         self.task: str | None = None
         self.view: Any = None
         self._identity = identity
         self._headers = headers
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether nobody waits any more: the caller gave the call up, or the attempt's time is over."""
+        return self._cancelled or (self._whole is not None and self._whole.cancelled)
+
+    @cancelled.setter
+    def cancelled(self, value: bool) -> None:
+        self._cancelled = value
+
+    def fork(self) -> Context:
+        """The same call for one attempt of several: what an attempt asks and reads is its own."""
+        fork = copy.copy(self)
+        fork._whole, fork._cancelled = self, False
+        fork._asked, fork.carried = set(), {}
+        fork.interruption, fork.once = None, False
+        return fork
+
+    def adopt(self, fork: Context) -> None:
+        """Take over what an attempt asked and read, unless nobody waits for that attempt any more."""
+        if not fork._cancelled:
+            self.carried, self.once, self.interruption = fork.carried, fork.once, fork.interruption
 
     @property
     def user(self) -> Any:
@@ -132,6 +161,11 @@ class Context:
         if self._headers is None:
             self._headers = {} if self.request is None else self.request.headers
         return self._headers
+
+    @property
+    def trace(self) -> dict[str, Any]:
+        """The trace context that the request's `_meta` brings (W3C Trace Context, Baggage)."""
+        return {key: self.meta[key] for key in _TRACE if isinstance(self.meta.get(key), str)}
 
     def report_progress(
         self, progress: float, total: float | None = None, message: str | None = None

@@ -23,6 +23,7 @@ from django_mcp.dispatch import run, tasks
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.tasks import Record
 from django_mcp.encoding.normalise import normalise
+from django_mcp.policy.axes import rebound
 from django_mcp.registry import catalog as registry
 
 logger = logging.getLogger("django_mcp")
@@ -51,7 +52,7 @@ def perform(task_id: str, *, watched: bool = True) -> None:
         ctx.reporter = Reporter(watch.report)
         _running[task_id] = watch
         try:
-            with watch if watched else nullcontext():
+            with rebound(record.axes), watch if watched else nullcontext():
                 result = _call(record, ctx, watch)
             ctx.reporter.flush()
         finally:

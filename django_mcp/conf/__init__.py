@@ -61,6 +61,7 @@ class ServerSettings:
     tags: tuple[str, ...] | None
     include: tuple[str, ...] | None
     exclude: tuple[str, ...] | None
+    axes: Mapping[str, Mapping[str, str]]
     cache_ttl_ms: int
     cache_scope: Literal["private", "public"]
     max_body_bytes: int
@@ -77,6 +78,7 @@ class Settings:
 
     servers: Mapping[str, ServerSettings]
     classifier: str | None
+    policies: Mapping[str, Mapping[str, Any]]
     formats: Mapping[str, Callable[[str], bool] | None]
     tasks: Mapping[str, Any]
     cache: str

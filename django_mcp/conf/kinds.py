@@ -189,6 +189,19 @@ def integer(minimum: int) -> Kind:
     )
 
 
+def number(*, above: float | None = None, at_least: float | None = None) -> Kind:
+    """A finite number with a lower bound, exclusive or inclusive."""
+
+    def accepts(value: Any) -> bool:
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+            return False
+        return value > above if above is not None else value >= (at_least or 0)
+
+    return Scalar(
+        f"a number above {above}" if above is not None else f"a number of at least {at_least}", accepts
+    )
+
+
 def one_of(*choices: str) -> Kind:
     listed = " or ".join(filter(None, (", ".join(map(repr, choices[:-1])), repr(choices[-1]))))
     return Scalar(listed, lambda value: isinstance(value, str) and value in choices)

@@ -25,6 +25,7 @@ from django_mcp.conf.kinds import (
     integer,
     one_of,
 )
+from django_mcp.conf.policies import POLICIES
 
 #: Protocol revisions before 2026-07-28 that can be served, newest first.
 LEGACY_VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26")
@@ -67,6 +68,16 @@ _PROTECTED_RESOURCE = Table(
     },
     required=("resource", "authorization_servers"),
 )
+
+
+_AXIS = Table(
+    {
+        "axis": DottedPath("an Axis", lambda found: hasattr(found, "current")),
+        "binder": DottedPath("a function of ctx and params"),
+    },
+    required=("axis", "binder"),
+)
+AXES: Final = Keyed(STRING, _AXIS, "a mapping of axis names to an axis and a binder")
 
 
 def _authenticates(found: Any) -> bool:
@@ -164,6 +175,13 @@ _PER_SERVER = (
     ),
     Setting("EXCLUDE", Optional(STRINGS), None, "Leave out tools whose name matches one of these patterns."),
     Setting(
+        "AXES",
+        AXES,
+        _NOTHING,
+        "Whose data a call is about: name to the dotted paths of an `axis` and of the `binder` that finds "
+        "its value.",
+    ),
+    Setting(
         "CACHE_TTL_MS",
         integer(0),
         300_000,
@@ -212,6 +230,14 @@ _GLOBAL = (
         per_server=False,
     ),
     Setting(
+        "POLICIES",
+        POLICIES,
+        _NOTHING,
+        "What calls go through, over what the code says: pattern of `tool` or `tool.action` to the parts of "
+        "a policy.",
+        per_server=False,
+    ),
+    Setting(
         "FORMATS",
         Keyed(STRING, Optional(CALLABLE), "a mapping of format names to a callable or None"),
         _NOTHING,
@@ -240,7 +266,8 @@ _GLOBAL = (
         "CACHE",
         STRING,
         "default",
-        "Alias in `CACHES` of the cache that remembers answers which hold only once.",
+        "Alias in `CACHES` of the cache that remembers answers which hold only once, and all that policies "
+        "keep.",
         per_server=False,
     ),
     Setting(

@@ -14,9 +14,10 @@ from django_mcp.authoring.errors import ErrorKind, ToolError
 from django_mcp.authoring.hint import Hint
 from django_mcp.authoring.progress import Cancelled
 from django_mcp.authoring.reply import OMITTED, Reply
-from django_mcp.dispatch.classify import Verdict, classify
+from django_mcp.dispatch.classify import Verdict
 from django_mcp.encoding import codec
 from django_mcp.encoding.normalise import normalise
+from django_mcp.policy.classify import classify
 from django_mcp.schema import bound
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from django_mcp.registry.catalog import View
     from django_mcp.registry.registration import Registration
 
+ATTEMPTS = "django_mcp.attempts"
 ERROR = "django_mcp.error"
 RETRYABLE = "django_mcp.retryable"
 SOURCE = "django_mcp.source"

@@ -10,44 +10,54 @@ import asyncio
 import copy
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from collections.abc import Awaitable, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
-from asgiref.sync import async_to_sync, sync_to_async
+from asgiref.sync import async_to_sync
 from django.db import connections, transaction
 
 from django_mcp import conf, signals
-from django_mcp.auth import identity
 from django_mcp.authoring.elicitation import Interruption
 from django_mcp.authoring.errors import ToolError
 from django_mcp.authoring.progress import Cancelled, running
-from django_mcp.dispatch import answer, consent, gates, tasks
+from django_mcp.dispatch import answer, consent, gates
 from django_mcp.dispatch.answer import CallResult
+from django_mcp.dispatch.chained import Chained
 from django_mcp.dispatch.classify import verdict
+from django_mcp.dispatch.groups import essence
+from django_mcp.dispatch.submission import submitted
+from django_mcp.dispatch.threads import announcing, in_thread, lasting
 from django_mcp.errors import DeadlineExceeded
+from django_mcp.policy.axes import Params
+from django_mcp.policy.call import Outcome
 from django_mcp.schema import bound
 from django_mcp.typed.errors import Unconvertible
 
 if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
+    from django_mcp.policy.chain import Chain
+    from django_mcp.registry.binders import Binder
     from django_mcp.registry.catalog import View
     from django_mcp.registry.registration import ActionEntry, Registration
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 
 def call(view: View, registration: Registration, arguments: dict[str, Any], ctx: Context) -> CallResult:
     """Answer a call from a thread that may touch the database. Never raises for what a tool does."""
     run = Run(view, registration, arguments, ctx)
+    if not run.binders:
+        return _call(run, None)
+    with ExitStack() as axes:
+        return _call(run, axes)
+
+
+def _call(run: Run, axes: ExitStack | None) -> CallResult:
     try:
         result = run.open()
-        if result is None and run.submits:
-            result = run.submit()
         if result is None:
-            limit = run.limit
-            result = run.attempt() if limit is None else async_to_sync(run.within)(limit)
+            if axes is not None:
+                run.bind(axes)
+            result = run.execute()
     except BaseException as raised:
         return run.fail(raised)
     return run.stop(result)
@@ -58,75 +68,38 @@ async def acall(
 ) -> CallResult:
     """`call` of an async handler: it is awaited on the event loop, all else runs in the request's thread."""
     run = Run(view, registration, arguments, ctx)
+    if not run.binders:
+        return await _acall(run, None)
+    with ExitStack() as axes:
+        return await _acall(run, axes)
+
+
+async def _acall(run: Run, axes: ExitStack | None) -> CallResult:
     try:
-        result = await in_thread(run.open)
-        if result is None and run.submits:
-            result = await in_thread(run.submit)
+        result = await announcing(run.open)
         if result is None:
-            limit = run.limit
-            result = await (run.aattempt() if limit is None else run.within(limit))
+            if axes is not None:
+                await run.abind(axes)
+            result = await run.aexecute()
     except BaseException as raised:
-        return await in_thread(run.fail, raised)
-    return await in_thread(run.stop, result)
-
-
-async def in_thread(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Run a step in the request's thread, to its end even if the request is cancelled meanwhile.
-
-    A step that begins or ends a transaction must not be abandoned half-way: nobody would close what it
-    opened.
-    """
-    started = _started(step, *args, **kwargs)
-    try:
-        return await asyncio.shield(started)
-    except asyncio.CancelledError:
-        await _ended(started)
-        raise
-
-
-async def abandonable(ctx: Context, step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """`in_thread` for a whole call: when the request is cancelled, its context says so to the handler."""
-    started = _started(step, *args, **kwargs)
-    try:
-        return await asyncio.shield(started)
-    except asyncio.CancelledError:
-        ctx.cancelled = True
-        await _ended(started)
-        raise
-
-
-async def lasting(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """`in_thread` for a step whose outcome counts: what is committed can neither be given up nor be late."""
-    started = _started(step, *args, **kwargs)
-    await _ended(started)
-    return started.result()
-
-
-def _started(step: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> asyncio.Task[_T]:
-    return asyncio.create_task(sync_to_async(step, thread_sensitive=True)(*args, **kwargs))
-
-
-async def _ended(started: asyncio.Task[Any]) -> None:
-    """Wait for what runs in the thread to its end, however often the request is cancelled meanwhile."""
-    while not started.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait([started])
-    if not started.cancelled():
-        started.exception()  # looked at, so that nobody complains where the cancellation is what is raised
+        return await announcing(run.fail, raised)
+    return await announcing(run.stop, result)
 
 
 class Run:
-    """One call on its way."""
+    """One call on its way. `outcome` is what becomes of it, as far as is known."""
 
     __slots__ = (
-        "_ctx",
         "_entry",
-        "_registration",
-        "_sent",
         "_started",
-        "_view",
+        "_whole",
+        "ctx",
         "data",
         "handler",
+        "outcome",
+        "registration",
+        "sent",
+        "view",
     )
 
     def __init__(
@@ -136,23 +109,35 @@ class Run:
         ctx.tool = registration.name
         sent = arguments.get("action") if registration.dispatches else None
         ctx.action = sent if isinstance(sent, str) else None
-        self._view = view
-        self._registration = registration
-        self._ctx = ctx
-        self._sent = arguments
+        self.view = view
+        self.registration = registration
+        self.ctx = ctx
+        self.sent = arguments
         self._started = 0.0
+        #: The data with whole numbers as integers, as it passed the gates.
+        self._whole = arguments
         self._entry: ActionEntry | None = registration.entry(ctx.action)
         self.data = arguments
         # A call without a known action has no handler; the gates answer it.
         self.handler: Any = registration.run if self._entry is None else self._entry.handler
+        self.outcome = Outcome()
 
     @property
     def _options(self) -> Mapping[str, Any]:
-        return self._registration.options if self._entry is None else self._entry.options
+        return self.registration.options if self._entry is None else self._entry.options
 
     @property
     def is_async(self) -> bool:
-        return self._registration.is_async if self._entry is None else self._entry.is_async
+        return self.registration.is_async if self._entry is None else self._entry.is_async
+
+    @property
+    def binders(self) -> tuple[Binder, ...]:
+        """What finds the axes' values for this call; the work of a task has those of its submission."""
+        return () if self.ctx.task is not None else self.view.binders(self.registration)
+
+    @property
+    def _chain(self) -> Chain | None:
+        return self.registration.chain if self._entry is None else self._entry.chain
 
     @property
     def limit(self) -> float | None:
@@ -162,98 +147,134 @@ class Run:
         """
         if not self.is_async:
             return None
-        if "timeout" in self._options or self._ctx.task is not None:
+        if "timeout" in self._options or self.ctx.task is not None:
             limit: float | None = self._options.get("timeout")
             return limit
-        return conf.get().server(self._ctx.server).call_timeout
+        return conf.get().server(self.ctx.server).call_timeout
 
     def open(self) -> CallResult | None:
-        """Announce the call and pass it through the gates and the user's consent; a result is a refusal."""
+        """Announce the call and pass it through the gates and its user's consent; a result is a refusal.
+
+        The work of a task was consented to before.
+        """
         self._started = time.monotonic()
-        self._signal(signals.tool_started)
+        if signals.tool_started.receivers:
+            self.signal(signals.tool_started, trace=self.ctx.trace)
         body = self._gate()
         if body is not None:
             return answer.refusal(body)
-        return consent.refusal(self._registration, self._sent, self._ctx) if self._asks_first else None
+        destructive = self._options.get("destructive") and self.ctx.task is None
+        if destructive and conf.get().server(self.ctx.server).confirm_destructive:
+            return consent.refusal(self.registration, self.sent, self.ctx)
+        return None
+
+    def bind(self, axes: ExitStack) -> None:
+        """Bind the axes whose binders find a value, until the stack is closed."""
+        params = Params(self.registration.name, self.sent, self.ctx.meta)
+        for axis, function, is_async in self.binders:
+            value = (async_to_sync(function) if is_async else function)(self.ctx, params)
+            if value is not None:
+                axes.enter_context(axis.use(value))
+
+    async def abind(self, axes: ExitStack) -> None:
+        """`bind` on the event loop."""
+        params = Params(self.registration.name, self.sent, self.ctx.meta)
+        for axis, function, is_async in self.binders:
+            value = await (function(self.ctx, params) if is_async else in_thread(function, self.ctx, params))
+            if value is not None:
+                axes.enter_context(axis.use(value))
+
+    def execute(self) -> CallResult:
+        """Answer the call by its handler and what stands around it. Raises what is not answered there."""
+        if self._is_submitted:
+            return submitted(self)
+        chain = self._chain
+        if chain is not None:
+            chained = Chained(self)
+            return chained.report(chain.run(chained))
+        self.outcome.attempts = 1
+        if self.limit is None:
+            return self.attempt(self.handler, self.data, self.ctx)
+        answering = self.aattempt(self.handler, self.data, self.ctx)
+        result: CallResult = async_to_sync(self._within)(answering)
+        return result
+
+    async def aexecute(self) -> CallResult:
+        """`execute` of an async handler."""
+        if self._is_submitted:
+            return await in_thread(submitted, self)
+        chain = self._chain
+        if chain is not None:
+            chained = Chained(self)
+            return chained.report(await chain.arun(chained))
+        self.outcome.attempts = 1
+        answering = self.aattempt(self.handler, self.data, self.ctx)
+        return await (answering if self.limit is None else self._within(answering))
 
     @property
-    def _asks_first(self) -> bool:
-        """Whether the user has to consent; to the work of a task it was consented before it was submitted."""
-        if not self._options.get("destructive") or self._ctx.task is not None:
-            return False
-        return conf.get().server(self._ctx.server).confirm_destructive
+    def _is_submitted(self) -> bool:
+        """Whether a worker does the work, and this call answers with the receipt for it."""
+        return bool(self._options.get("background")) and self.ctx.task is None
 
-    @property
-    def submits(self) -> bool:
-        """Whether the call answers with a task, and somebody else does the work."""
-        return self._ctx.task is None and bool(self._options.get("background"))
-
-    def submit(self) -> CallResult:
-        """Hand the work over; the result is the receipt."""
-        ctx = self._ctx
-        self._registration.tool.before_submit(ctx.action, self.data, ctx)
-        if not identity.is_stored(ctx.user):
-            raise answer.OffContract("The work of a task needs a user that can be loaded from the database.")
-        answers = {key: given for key, given in ctx.carried.items() if key != consent.KEY}
-        record = tasks.submit(
-            server=ctx.server,
-            tool=self._registration.name,
-            action=ctx.action,
-            arguments=self._sent,
-            owner=identity.principal(ctx.user),
-            axes={},
-            # Only a client that takes tasks can be asked while the work runs.
-            capabilities={} if self._view.polls else dict(ctx.capabilities),
-            answers=answers,
-            request_id=ctx.request_id,
-        )
-        return answer.submitted(record)
-
-    def attempt(self) -> CallResult:
-        """Run the handler in a transaction of its own, which is committed once the answer is complete.
+    def attempt(self, handler: Any, data: Any, ctx: Context) -> CallResult:
+        """Run a handler in a transaction of its own, which is committed once the answer is complete.
 
         Raises what the handler raised, after a rollback.
         """
         with ExitStack() as transactions:
             self._begin(transactions)
-            handler = async_to_sync(self.handler) if self.is_async else self.handler
-            with running(self._ctx):
-                returned = handler(self.data, self._ctx)
-            return self._answer(returned)
+            handler = async_to_sync(handler) if self.is_async else handler
+            with running(ctx):
+                returned = handler(data, ctx)
+            return self.answer(returned, ctx)
 
-    async def aattempt(self) -> CallResult:
+    async def aattempt(self, handler: Any, data: Any, ctx: Context) -> CallResult:
         """`attempt` of an async handler."""
         transactions = ExitStack()
         try:
             await in_thread(self._begin, transactions)
-            with running(self._ctx):
-                returned = await self.handler(self.data, self._ctx)
-            return await lasting(self._complete, transactions, returned)
+            with running(ctx):
+                returned = await handler(data, ctx)
+            return await lasting(self._complete, transactions, returned, ctx)
         except BaseException as raised:
             # Rolls back; where the answer is complete, the stack is empty already.
             await in_thread(transactions.__exit__, type(raised), raised, raised.__traceback__)
             raise
 
-    async def within(self, limit: float) -> CallResult:
-        """`aattempt` of a call whose time is limited. Raises DeadlineExceeded when it is over."""
+    def left(self) -> float | None:
+        """Seconds that are left for the whole call; None where it has no limit."""
+        limit = self.limit
+        return None if limit is None else self._started + limit - time.monotonic()
+
+    def in_time(self, handler: Any) -> Any:
+        """For one of several attempts: a handler that raises DeadlineExceeded when the call's time ends."""
+        if self.limit is None:
+            return handler
+
+        async def bounded(data: Any, ctx: Context) -> Any:
+            return await self._within(handler(data, ctx))
+
+        return bounded
+
+    async def _within(self, answering: Awaitable[Any]) -> Any:
         try:
-            async with asyncio.timeout(limit) as scope:
-                return await self.aattempt()
+            async with asyncio.timeout(self.left()) as scope:
+                return await answering
         except TimeoutError:
             if not scope.expired():
                 raise
-            raise DeadlineExceeded(f"The call took longer than {limit} seconds.") from None
+            raise DeadlineExceeded(f"The call took longer than {self.limit} seconds.") from None
 
     def stop(self, result: CallResult) -> CallResult:
         """Announce the answer."""
-        self._signal(
+        self.signal(
             signals.tool_stopped,
             duration=time.monotonic() - self._started,
             is_error=result.is_error,
             error_kind=result.error_kind,
-            source="live",
-            degraded=False,
-            attempts=0 if result.error_kind == "dispatch" or result.task is not None else 1,
+            source=self.outcome.source,
+            degraded=self.outcome.degraded,
+            attempts=self.outcome.attempts,
         )
         return result
 
@@ -261,12 +282,12 @@ class Run:
         """Answer what was raised. What ends more than the call goes on its way."""
         if isinstance(raised, ToolError):
             try:
-                return self.stop(answer.error(self._registration, raised, self._ctx, self._view))
+                return self.stop(answer.error(self.registration, raised, self.ctx, self.view))
             except (Exception, SystemExit) as worse:
                 raised = worse
-        raised = _essence(raised)
+        raised = essence(raised)
         if isinstance(raised, (Cancelled, asyncio.CancelledError)):
-            self._signal(signals.tool_cancelled, duration=time.monotonic() - self._started)
+            self.signal(signals.tool_cancelled, duration=time.monotonic() - self._started)
             raise raised
         if isinstance(raised, Interruption):
             return self.stop(answer.interrupted(raised))
@@ -278,33 +299,33 @@ class Run:
         raise raised
 
     def _gate(self) -> gates.Body | None:
-        if self._registration.dispatches:
+        if self.registration.dispatches:
             return self._gate_action()
-        if self._registration.typed is not None:
-            body = gates.check_typed(self._registration, self._registration.typed, self._sent)
-            return body or self._take(self._registration.typed, self._sent)
+        if self.registration.typed is not None:
+            body = gates.check_typed(self.registration, self.registration.typed, self.sent)
+            return body or self._take(self.registration.typed, self.sent)
         return None
 
     def _gate_action(self) -> gates.Body | None:
-        registration = self._registration
+        registration = self.registration
         body = gates.check_arguments(
-            self._sent, gates.ACTION_ARGUMENTS, registration.name, gates.pointer(registration.name)
+            self.sent, gates.ACTION_ARGUMENTS, registration.name, gates.pointer(registration.name)
         )
         if body is not None:
             return body
-        actions = self._view.actions(registration)
-        name = self._ctx.action
+        actions = self.view.actions(registration)
+        name = self.ctx.action
         if name is None:
             return gates.missing_action(registration, actions)
         entry = actions.get(name)
         if entry is None:
             return gates.unknown_action(registration, actions, name)
-        data = self._sent.get("data", {})
+        data = self.sent.get("data", {})
         return gates.check_data(registration, entry, data) or self._take(entry, data)
 
     def _take(self, entry: ActionEntry, data: dict[str, Any]) -> gates.Body | None:
         """Make of the data that passed what the handler gets; a validator of the site may still refuse it."""
-        whole = entry.closure.integers(data)
+        whole = self._whole = entry.closure.integers(data)
         if entry.convert is None:
             # A copy, so that a handler that changes a default changes it for nobody else.
             self.data = {**copy.deepcopy(entry.defaults), **whole}
@@ -312,7 +333,7 @@ class Run:
         try:
             self.data = entry.convert(whole)
         except Unconvertible as refused:
-            return gates.refused_values(self._registration, entry, refused.problems)
+            return gates.refused_values(self.registration, entry, refused.problems)
         return None
 
     def _begin(self, transactions: ExitStack) -> None:
@@ -320,18 +341,29 @@ class Run:
 
         None for the work of a task either: it may take minutes, and others wait for what a transaction holds.
         """
-        if self._options.get("read_only") or self._ctx.task is not None:
+        if self._options.get("read_only") or self.ctx.task is not None:
             return
         for alias, config in connections.settings.items():
             if config["ATOMIC_REQUESTS"]:
                 transactions.enter_context(transaction.atomic(using=alias))
 
-    def _complete(self, transactions: ExitStack, returned: Any) -> CallResult:
+    def _complete(self, transactions: ExitStack, returned: Any, ctx: Context) -> CallResult:
         with transactions:
-            return self._answer(returned)
+            return self.answer(returned, ctx)
 
-    def _answer(self, returned: Any) -> CallResult:
-        return answer.success(self._registration, returned, self._ctx, self._view)
+    def answer(self, returned: Any, ctx: Context) -> CallResult:
+        """The answer to what a handler returned; proven, not sent."""
+        return answer.success(self.registration, returned, ctx, self.view)
+
+    def arguments(self) -> dict[str, Any]:
+        """What was sent and passed, as JSON, with the defaults of what was left out."""
+        if self._entry is None:
+            return self._whole
+        if self._entry.convert is None:
+            return {**self._entry.defaults, **self._whole}
+        properties = self._entry.closure.properties.items()
+        defaults = {name: schema["default"] for name, schema in properties if "default" in schema}
+        return {**defaults, **self._entry.defaults, **self._whole}
 
     def _fault(self, raised: BaseException) -> CallResult:
         reference = secrets.token_hex(4)
@@ -339,15 +371,10 @@ class Run:
         shown = text if conf.get().expose_faults else f"Internal error; the site's log has it as {reference}."
         kind = "exit" if isinstance(raised, SystemExit) else type(raised).__name__
         if isinstance(raised, answer.OutputMismatch):
-            body = {"errorType": "output_mismatch", "tool": self._registration.name, "message": shown}
+            body = {"errorType": "output_mismatch", "tool": self.registration.name}
         else:
-            body = {
-                "errorType": "tool_fault",
-                "tool": self._registration.name,
-                "exception": kind,
-                "message": shown,
-            }
-        self._signal(
+            body = {"errorType": "tool_fault", "tool": self.registration.name, "exception": kind}
+        self.signal(
             signals.tool_failed,
             duration=time.monotonic() - self._started,
             exception=kind,
@@ -355,36 +382,15 @@ class Run:
             crash_reason=raised,
             reference=reference,
         )
-        return answer.fault(body, raised)
+        return answer.fault({**body, "message": shown}, raised)
 
-    def _signal(self, signal: Any, **fields: Any) -> None:
+    def signal(self, signal: Any, **fields: Any) -> None:
         signals.send(
             signal,
-            self._registration.sender,
-            server=self._ctx.server,
-            tool=self._registration.name,
-            action=self._ctx.action,
-            request_id=self._ctx.request_id,
+            self.registration.sender,
+            server=self.ctx.server,
+            tool=self.registration.name,
+            action=self.ctx.action,
+            request_id=self.ctx.request_id,
             **fields,
         )
-
-
-def _essence(raised: BaseException) -> BaseException:
-    """What a task group comes to: its failures, else the interruption that made it cancel its tasks, else
-    that it was cancelled.
-    """
-    if not isinstance(raised, BaseExceptionGroup):
-        return raised
-    failures = raised.split((Interruption, asyncio.CancelledError))[1]
-    if failures is not None:
-        return failures
-    leaves = list(_leaves(raised))
-    return next((leaf for leaf in leaves if isinstance(leaf, Interruption)), leaves[0])
-
-
-def _leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
-    for inner in group.exceptions:
-        if isinstance(inner, BaseExceptionGroup):
-            yield from _leaves(inner)
-        else:
-            yield inner

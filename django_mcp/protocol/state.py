@@ -19,6 +19,7 @@ from django.core.cache import caches
 from django_mcp import conf
 from django_mcp.auth.identity import principal
 from django_mcp.encoding import codec
+from django_mcp.encoding.canonical import canonical
 
 if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
@@ -47,7 +48,7 @@ class Round:
             self.ctx.server,
             self.method,
             self.tool,
-            _sorted(self.arguments),
+            canonical(self.arguments),
         ]
         return hashlib.sha256(codec.encode(bound_to)).hexdigest()
 
@@ -90,11 +91,3 @@ def _spend(nonce: str, max_age_s: int) -> bool:
         spent: Any = apps.get_model("django_mcp_background", "SpentState")
         return bool(spent.objects.spend(nonce, max_age_s))
     return caches[conf.get().cache].add(f"{_SPENT}{nonce}", True, timeout=max_age_s)
-
-
-def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    if isinstance(value, list):
-        return [_sorted(item) for item in value]
-    return value

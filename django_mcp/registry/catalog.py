@@ -11,10 +11,12 @@ from django_mcp import conf
 from django_mcp.auth.permissions import allowed
 from django_mcp.authoring import declare
 from django_mcp.authoring.errors import ConfigurationError
-from django_mcp.registry import background, filters
+from django_mcp.registry import background, binders, filters
 from django_mcp.registry.background import TASK_RESULT, takes_tasks
+from django_mcp.registry.binders import Binder
 from django_mcp.registry.build import build
 from django_mcp.registry.built import Built
+from django_mcp.registry.policies import dead_patterns, policed
 from django_mcp.registry.registration import ActionEntry, Registration
 from django_mcp.registry.strays import strays
 from django_mcp.schema import portable, publish, union
@@ -95,6 +97,10 @@ class View:
             definition["icons"] = list(registration.icons)
         return definition
 
+    def binders(self, registration: Registration) -> tuple[Binder, ...]:
+        """What finds the values of the axes for a call of this tool."""
+        return self._catalog.binders.get(registration.name, ())
+
     def description(self, registration: Registration) -> Any:
         """The tool's description, as this caller needs it."""
         if not self.polls or not self._catalog.has_background:
@@ -137,9 +143,18 @@ class View:
 class Catalog:
     """The tools of one server, in listing order."""
 
-    def __init__(self, server: str, registrations: Iterable[Registration], *, inline_refs: bool) -> None:
+    def __init__(
+        self,
+        server: str,
+        registrations: Iterable[Registration],
+        builtins: Iterable[Registration],
+        settings: conf.ServerSettings,
+    ) -> None:
         self.server = server
-        self.registrations = tuple(registrations)
+        self.registrations = (*registrations, *builtins)
+        inline_refs = settings.inline_refs
+        #: What finds the values of the axes, by tool; the framework's own tools ask for none.
+        self.binders = dict.fromkeys((tool.name for tool in registrations), binders.of(settings.axes))
         self.published = {
             registration.name: Published(registration, inline_refs=inline_refs)
             for registration in self.registrations
@@ -200,7 +215,7 @@ class _State:
         self.declared = declared
         formats = Formats.of(settings.formats)
         self.builtins = [built for tool in declare.builtins() for built in build(tool, formats)]
-        self.built = [built for tool in declared for built in build(tool, formats)]
+        self.built = [policed(built, settings) for tool in declared for built in build(tool, formats)]
         self.catalogs: dict[str, Catalog | ConfigurationError] = {}
 
     def holds(self, settings: conf.Settings, declared: tuple[Any, ...]) -> bool:
@@ -220,11 +235,14 @@ class _State:
         ]
         found += [Finding(None, "DJANGO_MCP", offence) for offence in conf.offences()]
         found += self._portable_findings()
+        for key, server in self.settings.servers.items():
+            found += [Finding(None, "DJANGO_MCP", one) for one in binders.offences(key, server.axes)]
         registrations = self._registrations()
         found += self._scope_findings(registrations)
         found += self._background_findings()
         if len(registrations) < len(self.built):
             return found  # what a filter names may be a tool that is refused for now
+        found += [Finding(None, "DJANGO_MCP", one) for one in dead_patterns(registrations, self.settings)]
         for key in self.settings.servers:
             for offence in filters.offences(registrations, self.settings.server(key)):
                 found.append(Finding(None, "DJANGO_MCP", offence))
@@ -288,8 +306,8 @@ class _State:
         selected = filters.select(self._registrations(), self.settings.server(server))
         works = any(background.is_background(one, one.actions.values()) for one in selected)
         own = [built.registration for built in self.builtins if built.registration is not None]
-        selected += [one for one in own if works or not _shared_by_tasks(one)]
-        return Catalog(server, selected, inline_refs=self.settings.server(server).inline_refs)
+        builtins = [one for one in own if works or not _shared_by_tasks(one)]
+        return Catalog(server, selected, builtins, self.settings.server(server))
 
     def _registrations(self) -> list[Registration]:
         return [built.registration for built in self.built if built.registration is not None]

@@ -7,12 +7,11 @@ import math
 from collections.abc import Iterable
 from typing import Any, Final
 
+from django_mcp.policy.resolve import faults
 from django_mcp.schema import bound
 from django_mcp.schema.offence import Offence
 
 _FLAGS: Final = ("read_only", "destructive", "idempotent", "open_world", "background")
-#: Options whose rooms are not built yet: accepting them in silence would promise what does not happen.
-_UNAVAILABLE: Final = ("policy",)
 
 
 def permission_offences(permission: Any, action: str | None) -> Iterable[Offence]:
@@ -86,12 +85,5 @@ def offences(options: Any, allowed: tuple[str, ...], action: str | None) -> Iter
             callback=callback,
             action=action,
         )
-    for option in _UNAVAILABLE:
-        if options.get(option):
-            yield Offence(
-                rule="options-unavailable",
-                message=f"{_of(action)}{option} is not available in this version of django_mcp.",
-                fix=f"Remove {option}.",
-                callback=callback,
-                action=action,
-            )
+    for fault in faults(options.get("policy")):
+        yield Offence(fault.rule, f"{_of(action)}{fault.text}.", fault.fix, callback, action)

@@ -10,6 +10,7 @@ from django_mcp.schema.headers import HeaderRow
 from django_mcp.schema.values import ValueGate
 
 if TYPE_CHECKING:
+    from django_mcp.policy.chain import Chain
     from django_mcp.typed.derive import Output
 
 
@@ -33,6 +34,8 @@ class ActionEntry:
     options: Mapping[str, Any]
     #: Makes what the handler gets of the data that passed; raises Unconvertible. None: it gets the data.
     convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    #: What its calls go through; None: nothing.
+    chain: Chain | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,8 @@ class Registration:
     typed: ActionEntry | None = None
     #: Turns what a typed tool's handler returns into JSON.
     output: Output | None = None
+    #: What the calls of a hand-written tool go through; None: nothing.
+    chain: Chain | None = None
 
     @property
     def dispatches(self) -> bool:

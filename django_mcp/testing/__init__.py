@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django_mcp.testing.clients import AsyncClient, Client
+from django_mcp.testing.clock import FakeClock, fake_clock
 from django_mcp.testing.requests import build_call, build_request, mirrored_headers
 from django_mcp.testing.results import (
     JSONRPCError,
@@ -19,6 +20,7 @@ from django_mcp.testing.running import arun_tool, build_context, run_task, run_t
 __all__ = [
     "AsyncClient",
     "Client",
+    "FakeClock",
     "JSONRPCError",
     "arun_tool",
     "audio",
@@ -27,6 +29,7 @@ __all__ = [
     "build_request",
     "error_json",
     "error_text",
+    "fake_clock",
     "image",
     "json",
     "mirrored_headers",

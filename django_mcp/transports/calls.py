@@ -18,7 +18,7 @@ from django.db import connections
 
 from django_mcp.authoring.context import Context
 from django_mcp.authoring.progress import Cancelled
-from django_mcp.dispatch.run import in_thread
+from django_mcp.dispatch.threads import in_thread
 from django_mcp.protocol.jsonrpc import Message, Response
 from django_mcp.server import Server
 

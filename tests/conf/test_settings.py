@@ -39,6 +39,7 @@ DEFAULT_SERVER = {
     "tags": None,
     "include": None,
     "exclude": None,
+    "axes": {},
     "cache_ttl_ms": 300_000,
     "cache_scope": "private",
     "max_body_bytes": 4_194_304,
@@ -56,6 +57,7 @@ def test_a_site_without_settings_has_the_defaults(settings: Any) -> None:
     assert as_plain(site) | {"servers": None} == {
         "servers": None,
         "classifier": None,
+        "policies": {},
         "formats": {},
         "tasks": {
             "STORE": "django_mcp.background.store.OrmStore",

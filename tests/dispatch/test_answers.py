@@ -442,7 +442,7 @@ def test_a_call_is_announced_at_its_start_and_its_end(
     declare(answer)
     run("tool", arguments)
     called = {"server": "default", "tool": "tool", "action": arguments["action"], "request_id": 1}
-    assert heard[0] == ("tool_started", called)
+    assert heard[0] == ("tool_started", {**called, "trace": {}})
     assert heard[1][1].pop("duration") >= 0
     assert heard[1:] == [
         (

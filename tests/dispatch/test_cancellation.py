@@ -9,7 +9,7 @@ import pytest
 from django.db import connections
 
 from django_mcp import Reply, Tool, action, testing
-from django_mcp.dispatch.run import in_thread
+from django_mcp.dispatch.threads import in_thread
 from example_project.tracker.models import Project
 
 

@@ -200,7 +200,7 @@ def test_an_action_name_is_a_string_of_one_line(name, label, problem):
         ),
         (
             {**GOOD, "options": {"policy": 3}},
-            [("E015", "policy is not available in this version of django_mcp.")],
+            [("E110", "policy is 3, not a Policy.")],
         ),
         (
             {**GOOD, "options": {"timeout": 3}},

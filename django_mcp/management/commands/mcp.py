@@ -33,6 +33,7 @@ _MODULES = {
     "check": "django_mcp",
     "client_config": "django_mcp",
     "stdio": "django_mcp",
+    "breakers": "django_mcp",
     "tasks": "django_mcp.background",
     "token": "django_mcp.tokens",
 }

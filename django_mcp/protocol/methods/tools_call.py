@@ -5,6 +5,7 @@ from typing import Any
 from django_mcp.authoring.elicitation import InputRequired, MissingCapability
 from django_mcp.dispatch import run
 from django_mcp.dispatch.answer import CallResult
+from django_mcp.dispatch.threads import in_thread
 from django_mcp.encoding import codec
 from django_mcp.encoding.normalise import normalise
 from django_mcp.protocol import envelope, state, tasks
@@ -52,10 +53,10 @@ def answer(exchange: Exchange) -> bytes:
 
 async def aanswer(exchange: Exchange) -> bytes:
     """`tools/call` on an event loop, for a handler to be awaited there."""
-    registration, arguments = await run.in_thread(_begin, exchange)
+    registration, arguments = await in_thread(_begin, exchange)
     result = await run.acall(exchange.view, registration, arguments, exchange.ctx)
     _flush(exchange)
-    return await run.in_thread(_finish, exchange, result, arguments)
+    return await in_thread(_finish, exchange, result, arguments)
 
 
 def _flush(exchange: Exchange) -> None:

@@ -1,0 +1,34 @@
+"""Handing the work of a call to whoever does it later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django_mcp.auth import identity
+from django_mcp.dispatch import answer, consent, tasks
+from django_mcp.policy.axes import snapshot
+
+if TYPE_CHECKING:
+    from django_mcp.dispatch.answer import CallResult
+    from django_mcp.dispatch.run import Run
+
+
+def submitted(run: Run) -> CallResult:
+    """The receipt for a call that passed all that stands before its handler."""
+    ctx = run.ctx
+    run.registration.tool.before_submit(ctx.action, run.data, ctx)
+    if not identity.is_stored(ctx.user):
+        raise answer.OffContract("The work of a task needs a user that can be loaded from the database.")
+    record = tasks.submit(
+        server=ctx.server,
+        tool=run.registration.name,
+        action=ctx.action,
+        arguments=run.sent,
+        owner=identity.principal(ctx.user),
+        axes=snapshot(),
+        # Only a client that takes tasks can be asked while the work runs.
+        capabilities={} if run.view.polls else dict(ctx.capabilities),
+        answers={key: given for key, given in ctx.carried.items() if key != consent.KEY},
+        request_id=ctx.request_id,
+    )
+    return answer.submitted(record)
