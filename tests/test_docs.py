@@ -39,6 +39,7 @@ def pages_with(*roles: str) -> list[str]:
     )
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", pages_with("call", "test"))
 def test_a_page_s_tools_have_no_offence_its_answers_are_real_and_its_tests_pass(name, request):
     called = None
