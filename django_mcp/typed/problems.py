@@ -32,7 +32,8 @@ def of(error: ValidationError, arguments: dict[str, Any], secret: frozenset[str]
     found: dict[str, list[str]] = {}
     for one in error.errors(include_url=False, include_input=False, include_context=False):
         steps = list(_steps(one["loc"], arguments))
-        hidden = bool(steps) and steps[0] in secret
+        # What is said of all arguments at once may be of a secret among them.
+        hidden = steps[0] in secret if steps else bool(secret)
         text = "is refused" if hidden else _text(one["msg"])
         found.setdefault(paths.of(steps), []).append(text)
     return sorted(found.items())

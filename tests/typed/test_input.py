@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, computed_field, fi
 from pydantic_core import PydanticCustomError, TzInfo
 from typing_extensions import TypedDict
 
-from django_mcp import testing
+from django_mcp import Toolset, testing
 from tests.typed.tools import argument, definition, found, made, taking
 
 if TYPE_CHECKING:
@@ -535,6 +535,16 @@ class TestValidators:
             with testing.served(taking(Span)):
                 body = testing.error_json(testing.run_tool("tests__show", {"value": sent}))
             assert [one["problems"] for one in body["invalid"]] == [["is refused"]]
+
+    def test_nor_of_all_arguments_at_once_where_one_of_them_holds_a_secret(self):
+        class Login(Toolset):
+            def execute(self, params: Span) -> int:
+                """Log in."""
+                return 1
+
+        with testing.served(Login):
+            body = testing.error_json(testing.run_tool("login__execute", {"low": 2, "high": 1}))
+        assert body["invalid"] == [{"path": "", "problems": ["is refused"]}]
 
     def test_a_bug_in_a_validator_is_a_fault(self, run):
         result = run(taking(Plain), {"value": {"n": -1}})
