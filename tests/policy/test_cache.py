@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import Future
 
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone, translation
 
 from django_mcp import Axis, Cache, Policy, Tool, ToolError, action, errors, testing
+from django_mcp.policy.cache import CacheLink
 from tests.asking import NAME
 from tests.policy.answers import Script, code, error, ok
 from tests.wire import members
@@ -269,6 +271,26 @@ async def test_a_cancelled_call_lets_another_run(clock):
             with pytest.raises(asyncio.CancelledError):
                 await task
         assert members(await testing.arun_tool("shop", action="buy")) == ok(2, source="cache", attempts=0)
+
+
+async def test_whoever_waited_for_a_call_that_was_cancelled_runs_itself(clock, monkeypatch):
+    """The same at the one moment that counts, however the tasks are scheduled."""
+
+    class Shop(Tool):
+        """A shop."""
+
+        @action(description="Buy", properties={}, policy=CACHE, read_only=True)
+        async def buy(self, data, ctx):
+            return 1
+
+    gone: Future = Future()
+    gone.set_result(asyncio.CancelledError())
+    flights = [(gone, False)]
+    join = CacheLink._join
+    monkeypatch.setattr(CacheLink, "_join", lambda self, key: flights.pop() if flights else join(self, key))
+    with testing.served(Shop):
+        assert members(await testing.arun_tool("shop", action="buy")) == ok(1)
+    assert flights == []
 
 
 def test_a_thread_whose_leader_asks_its_user_runs_itself(serve_sync, clock, monkeypatch):

@@ -77,7 +77,13 @@ from django_mcp.transports import streams
 kept = streams.keep()
 print("Zo\\xeb")
 """
-    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    environment = {
+        **os.environ,
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "PYTHONIOENCODING": "ascii",
+    }
     assert python(code, env=environment).stderr == b"Zo\\xeb\n"
 
 
