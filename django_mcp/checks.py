@@ -106,6 +106,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "toolset-empty": ("E094", "A Toolset has tools."),
     "toolset-entrypoint": ("E095", "`execute` is not both marked with `@tool` and ruled out."),
     "mark-astray": ("E096", "`@action` marks methods of a `Tool`, `@tool` those of a `Toolset`."),
+    "typed-function": ("E097", "`@tool` decorates a function; its options are given by name."),
     # Settings
     "setting-unknown": ("E070", "`DJANGO_MCP` holds only known keys."),
     "setting-type": ("E071", "A setting has its documented type."),
@@ -152,6 +153,8 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "mount-slash": ("W004", "The endpoint's prefix does not end in a slash, so both spellings are answered."),
     "deploy-open": ("W005", "In production, `AUTH` says who may call (`check --deploy`)."),
     "tool-unregistered": ("W006", "A tool class in an `mcp` module is registered."),
+    "typed-default": ("W020", "The default of an argument is one that callers could send."),
+    "typed-unhinted": ("W021", "Every parameter of a typed tool has a type hint."),
     "policy-cache-writes": ("W030", "What is answered from a cache is declared `read_only`."),
     "policy-breaker-private": ("W031", "A shared breaker is kept in a cache that processes share."),
     "deploy-unconfirmed": (

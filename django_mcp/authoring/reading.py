@@ -194,7 +194,12 @@ def marked(cls: type, mark: str) -> dict[str, Any]:
     for base in cls.__mro__:
         for name, member in vars(base).items():
             seen.setdefault(name, member)
-    return {name: member for name, member in sorted(seen.items()) if hasattr(member, mark)}
+    # The mark may be inside of a staticmethod or a classmethod, or on it.
+    inner = {
+        name: member if hasattr(member, mark) else getattr(member, "__func__", member)
+        for name, member in seen.items()
+    }
+    return {name: member for name, member in sorted(inner.items()) if hasattr(member, mark)}
 
 
 def overrides(tool: Callbacks, callback: str) -> bool:

@@ -45,4 +45,7 @@ def _message(registration: Registration, arguments: dict[str, Any], ctx: Context
         what, sent = f"{name}: {ctx.action}", arguments.get("data", {})
     else:
         what, sent = str(name), arguments
+    entry = registration.entry(ctx.action)
+    if entry is not None and entry.secrets:
+        sent = {key: "**********" if key in entry.secrets else value for key, value in sent.items()}
     return f"{what} is destructive. It would run with {bound.echo(codec.text(sent))}. Go on?"

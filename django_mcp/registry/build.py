@@ -17,14 +17,14 @@ from django_mcp.registry import names, options
 from django_mcp.registry.built import Built, origin
 from django_mcp.registry.registration import ActionEntry, Registration
 from django_mcp.registry.strays import astray
-from django_mcp.registry.typed import Derived, build_function, build_toolset, derive_actions
+from django_mcp.registry.typed import Derived, build_function, build_toolset, derive_actions, refuse_given
 from django_mcp.schema import bound, headers, publish, strict
 from django_mcp.schema.closure import Closure
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.offence import Offence
 from django_mcp.schema.values import ValueGate
 from django_mcp.schema.vocabulary import action_offences, label_of
-from django_mcp.typed.tool import TOOL_MARK, Toolset
+from django_mcp.typed.tool import TOOL_MARK, NoFunction, Toolset
 
 _CONTRADICTIONS = (
     ("readOnlyHint", True, "destructive"),
@@ -36,6 +36,8 @@ def build(declared: Any, formats: Formats) -> list[Built]:
     """The tools of one declaration."""
     if inspect.isclass(declared) and issubclass(declared, Toolset):
         return list(build_toolset(declared, formats))
+    if isinstance(declared, NoFunction):
+        return [refuse_given(declared.given)]
     if hasattr(declared, TOOL_MARK) and not inspect.isclass(declared):
         return [build_function(declared, formats)]
     return [_build_tool(declared, formats)]
@@ -237,4 +239,5 @@ def _action_entry(name: str, reading: Reading, derived: Derived | None, formats:
         permission=stated.get("permission"),
         options=stated,
         convert=None if derived is None else derived.convert,
+        secrets=frozenset() if derived is None else derived.secrets,
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 
+from django_mcp.authoring.declare import MARK
 from django_mcp.authoring.reading import marked
 from django_mcp.authoring.tool import Callbacks
 from django_mcp.schema.offence import Offence
+from django_mcp.typed.tool import TOOL_MARK
 
 
 def strays(registered: Iterable[object]) -> Iterator[tuple[type, Offence]]:
@@ -25,6 +27,28 @@ def strays(registered: Iterable[object]) -> Iterator[tuple[type, Offence]]:
                     warning=True,
                 ),
             )
+    yield from _unclaimed(classes)
+
+
+def _unclaimed(registered: list[type]) -> Iterator[tuple[type, Offence]]:
+    """Classes of `mcp` modules with marked methods that are no tools, nor among the bases of one."""
+    for module in [one for name, one in sys.modules.items() if name.endswith(".mcp")]:
+        for cls in vars(module).values():
+            if not isinstance(cls, type) or issubclass(cls, Callbacks) or not _is_of_an_mcp_module(cls):
+                continue
+            for mark, written, base in ((TOOL_MARK, "@tool", "Toolset"), (MARK, "@action", "Tool")):
+                if marked(cls, mark) and not any(issubclass(one, cls) for one in registered):
+                    yield (
+                        cls,
+                        Offence(
+                            rule="tool-unregistered",
+                            message=f"It has methods marked with {written} and is no {base}, so no server "
+                            "serves them.",
+                            fix=f"Derive it from {base} and decorate it with @register.",
+                            callback="register",
+                            warning=True,
+                        ),
+                    )
 
 
 def astray(cls: type, mark: str, written: str, fix: str) -> Iterator[Offence]:

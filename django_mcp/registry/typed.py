@@ -56,6 +56,7 @@ class Derived:
     published: dict[str, Any]
     formats: Formats
     convert: Callable[[dict[str, Any]], dict[str, Any]]
+    secrets: frozenset[str]
 
 
 def derive_actions(reading: Reading, formats: Formats) -> dict[str, Derived]:
@@ -84,9 +85,14 @@ def _derive_action(reading: Reading, name: str, formats: Formats) -> Derived:
     signature = signature_of(reading.handlers[name])
     taken = _input(signature.parameters)
     enforced = normalise(taken.properties)
+    for problem in _default_problems(taken, formats):
+        reading.offences.append(
+            Offence("typed-default", f"Action {name}: {problem}", _DEFAULT, "actions", name, True)
+        )
     reading.handlers[name] = caller(reading.handlers[name], signature.contexts)
     reading.actions[name] = {"required": taken.required, **reading.actions[name], "properties": enforced}
-    return Derived(taken.properties, _tolerant(formats, {"properties": enforced}), taken.convert)
+    tolerant = _tolerant(formats, {"properties": enforced})
+    return Derived(taken.properties, tolerant, taken.convert, taken.secrets)
 
 
 def _is_hinted(handler: Callable[..., Any]) -> bool:
@@ -108,6 +114,17 @@ def _output(returns: Any, owner: Callbacks) -> Output:
     from django_mcp.typed.derive import Output
 
     return Output(returns, additions(owner))
+
+
+def refuse_given(given: Any) -> Built:
+    """What `@tool` stands on or was given, and is no function."""
+    offence = Offence(
+        rule="typed-function",
+        message=f"@tool takes a function that is written with def, not {bound.render(repr(given))}.",
+        fix='Write @tool or @tool(name="..."), above a function; options are given by name.',
+        callback="register",
+    )
+    return Built(given, bound.render(given), None, (offence,), None)
 
 
 def build_function(function: Callable[..., Any], formats: Formats) -> Built:
@@ -195,6 +212,7 @@ class _Declaration:
         else:
             formats = _tolerant(self._formats, taken.enforced, returned.enforced)
             offences += self._schema_offences(taken, returned, formats)
+            offences += self._warnings(signature, taken)
             if not any(not offence.warning for offence in offences):
                 registration = self._registration(signature, taken, returned, formats)
         return Built(self._declared, str(self._name), registration, tuple(offences), origin(self._function))
@@ -232,6 +250,17 @@ class _Declaration:
         for offence in headers.annotation_offences(taken.enforced):
             yield self._offence(offence.rule, offence.message, offence.fix)
 
+    def _warnings(self, signature: Signature, taken: Input) -> Iterable[Offence]:
+        for problem in _default_problems(taken, self._formats):
+            yield self._offence("typed-default", problem, _DEFAULT, warning=True)
+        for name in signature.unhinted:
+            yield self._offence(
+                "typed-unhinted",
+                f"the parameter {name} has no type hint, so it is an argument that takes anything.",
+                "Write its type; Context for the context, Any for what may be anything.",
+                warning=True,
+            )
+
     def _registration(
         self, signature: Signature, taken: Input, returned: Output, formats: Formats
     ) -> Registration:
@@ -255,6 +284,7 @@ class _Declaration:
             permission=None,
             options=self._options,
             convert=taken.convert,
+            secrets=taken.secrets,
         )
         return Registration(
             name=str(self._name),
@@ -287,6 +317,16 @@ class _Declaration:
         }
         title = self._texts["title"]
         return stated if title is None else {"title": title, **stated}
+
+
+_DEFAULT: Final = (
+    "Give it a default that callers could send, or a hint that admits it, such as int | None = None."
+)
+
+
+def _default_problems(taken: Input, formats: Formats) -> Iterator[str]:
+    for path in taken.refused_defaults(_tolerant(formats, taken.enforced)):
+        yield f"the default at {path} is not what its type hint takes; a caller that sends it is refused."
 
 
 def _tolerant(formats: Formats, *schemas: dict[str, Any]) -> Formats:

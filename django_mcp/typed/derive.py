@@ -7,18 +7,20 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from django.core.exceptions import ValidationError as Refusal
+from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaMode
-from pydantic_core import SchemaError
+from pydantic_core import PydanticSerializationError, SchemaError
 
 from django_mcp.authoring.context import Content
 from django_mcp.authoring.reply import Reply
 from django_mcp.encoding.normalise import normalise
 from django_mcp.schema import bound
+from django_mcp.schema.formats import Formats
 from django_mcp.typed import problems, schemas
-from django_mcp.typed.errors import Unconvertible, Underivable
+from django_mcp.typed.errors import Unconvertible, Underivable, absent
 from django_mcp.typed.schemas import Schemas
 from django_mcp.typed.signature import REQUIRED, Parameter
 
@@ -34,10 +36,11 @@ _CONFIG: Final = ConfigDict(extra="forbid", protected_namespaces=())
 class Input:
     """The arguments of a function.
 
-    `published` may hold lazily translated texts, `enforced` is the same in plain JSON. Raises Underivable.
+    `published` may hold lazily translated texts, `enforced` is the same in plain JSON; `secrets` names the
+    arguments that hold one. Raises Underivable.
     """
 
-    __slots__ = ("_fields", "_flat", "_model", "_secrets", "enforced", "published")
+    __slots__ = ("_fields", "_flat", "_model", "enforced", "published", "secrets")
 
     def __init__(self, parameters: Sequence[Parameter], *, flat: bool = False) -> None:
         self._flat = parameters[0].name if flat and _is_model(parameters) else None
@@ -50,7 +53,7 @@ class Input:
         self.published.setdefault("properties", {})
         self.published.setdefault("additionalProperties", False)
         self.enforced: dict[str, Any] = normalise(self.published)
-        self._secrets = problems.secrets(self.enforced)
+        self.secrets = problems.secrets(self.enforced)
 
     @staticmethod
     def _refuse_hidden(schema: dict[str, Any]) -> None:
@@ -72,20 +75,45 @@ class Input:
     def required(self) -> list[str]:
         return list(self.published.get("required", ()))
 
+    def refused_defaults(self, formats: Formats) -> list[str]:
+        """The paths of defaults that a caller who sent them would be refused for."""
+        return list(schemas.refused_defaults(self.enforced, formats))
+
     def convert(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The keyword arguments of the function. Raises Unconvertible; other exceptions pass."""
         try:
-            built = self._model.model_validate(arguments)
+            # The schema has been strict already; a class that is strict with Python's types would refuse the
+            # text that a date is sent as.
+            built = self._model.model_validate(arguments, strict=False)
         except ValidationError as error:
-            raise Unconvertible(problems.of(error, arguments, self._secrets)) from None
+            raise Unconvertible(problems.of(error, arguments, self.secrets)) from None
+        except Refusal as refusal:
+            raise Unconvertible(problems.said(refusal, self._refused(arguments), self.secrets)) from None
         if self._flat is not None:
             return {self._flat: built}
         return {name: getattr(built, field) for field, name in self._fields.items()}
 
+    def _refused(self, arguments: dict[str, Any]) -> list[str]:
+        """The argument that a validator of Django's refuses, which pydantic lets pass without saying where.
+
+        None for the fields of a model: its validators may look at several at once.
+        """
+        validator, blank = self._model.__pydantic_validator__, self._model.model_construct()
+        sent = {field: name for field, name in self._fields.items() if name in arguments and not self._flat}
+        for field, name in sent.items():
+            try:
+                validator.validate_assignment(blank, field, arguments[name], strict=False)
+            except Refusal:
+                return [name]
+            except ValidationError:
+                continue
+        return []
+
 
 def _is_model(parameters: Sequence[Parameter]) -> bool:
+    """Whether there is one parameter, a model of fields."""
     hint = parameters[0].hint if len(parameters) == 1 else None
-    return isinstance(hint, type) and issubclass(hint, BaseModel)
+    return isinstance(hint, type) and issubclass(hint, BaseModel) and not issubclass(hint, RootModel)
 
 
 def _modelled(parameters: Sequence[Parameter]) -> type[BaseModel]:
@@ -99,6 +127,7 @@ def _modelled(parameters: Sequence[Parameter]) -> type[BaseModel]:
 
     def build() -> type[BaseModel]:
         model: type[BaseModel] = create_model("Arguments", __config__=_CONFIG, **fields)
+        model.model_rebuild()  # so that a name that is missing in a class among the hints is told
         return model
 
     return _derived(build, "The arguments")
@@ -123,6 +152,7 @@ class Output:
         hint = _returned(returns)
         self._adapter: TypeAdapter[Any] = _derived(lambda: _adapter(hint), "The return type")
         written = schemas.untitled(_schema(self._adapter, "serialization", "The return type"))
+        written = schemas.masked(written)
         #: By the schema, so that it never depends on what happens to be returned.
         self.wrapped = written.get("type") != "object"
         self.published = _wrapped(written) if self.wrapped else written
@@ -141,11 +171,13 @@ class Output:
 def _adapter(hint: Any) -> TypeAdapter[Any]:
     try:
         # Told as they are, for the encoder to refuse: pydantic would make null of them.
-        return TypeAdapter(hint, config=ConfigDict(ser_json_inf_nan="constants"))
+        adapter = TypeAdapter(hint, config=ConfigDict(ser_json_inf_nan="constants"))
     except PydanticUserError as error:
         if error.code != "type-adapter-config-unused":
             raise
-        return TypeAdapter(hint)  # a class that has a configuration of its own
+        adapter = TypeAdapter(hint)  # a class that has a configuration of its own
+    adapter.rebuild()
+    return adapter
 
 
 def _returned(hint: Any) -> Any:
@@ -172,8 +204,12 @@ def _derived(build: Callable[[], _T], what: str) -> _T:
             # What pydantic warns of is either told as an offence or of no concern to a caller.
             warnings.simplefilter("ignore")
             return build()
-    except (PydanticUserError, PydanticUndefinedAnnotation, SchemaError, TypeError) as error:
-        text = str(getattr(error, "message", error)).splitlines()[0]
+    except PydanticUndefinedAnnotation as error:
+        raise absent(error.name) from None
+    except (PydanticUserError, PydanticSerializationError, SchemaError, TypeError, ImportError) as error:
+        lines = str(getattr(error, "message", error)).splitlines()
+        # The first line of a schema error says where it was met, the last one what it is.
+        text = lines[-1 if isinstance(error, SchemaError) else 0]
         raise Underivable(
             "typed-schema",
             f"{what}: no schema can be derived: {bound.render(text)}",

@@ -13,6 +13,16 @@ class Underivable(Exception):
         self.fix = fix
 
 
+def absent(name: str | None) -> Underivable:
+    """A hint that names what only type checkers import."""
+    return Underivable(
+        "typed-hint",
+        f"a hint names {name}, which is not there at run time",
+        f"Import {name} at the top of the module, outside of `if TYPE_CHECKING`; schemas are made of the "
+        "hints.",
+    )
+
+
 class Unconvertible(Exception):
     """Arguments that the schema accepts and a validator refuses: what is wrong by path."""
 

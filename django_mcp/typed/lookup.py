@@ -46,6 +46,12 @@ class Lookup:
         if not (isinstance(source, type) and issubclass(source, models.Model)):
             raise PydanticUserError(f"ByPk belongs to a Django model, not to {source!r}", code=None)
         rows = source._default_manager.all() if self._rows is None else self._rows
+        # Told by its type: to show a queryset is to ask the database.
+        found = getattr(rows, "model", type(rows))
+        if not issubclass(found, source):
+            raise PydanticUserError(
+                f"ByPk of {source._meta.label} takes a queryset of it, not one of {found.__name__}", code=None
+            )
 
         def row(pk: Any) -> Any:
             try:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from django.core.exceptions import ValidationError as Refusal
 from pydantic import ValidationError
 
 from django_mcp.schema import bound, paths
@@ -32,11 +33,22 @@ def of(error: ValidationError, arguments: dict[str, Any], secret: frozenset[str]
     found: dict[str, list[str]] = {}
     for one in error.errors(include_url=False, include_input=False, include_context=False):
         steps = list(_steps(one["loc"], arguments))
-        # What is said of all arguments at once may be of a secret among them.
-        hidden = steps[0] in secret if steps else bool(secret)
-        text = "is refused" if hidden else _text(one["msg"])
-        found.setdefault(paths.of(steps), []).append(text)
+        found.setdefault(paths.of(steps), []).append(_told(one["msg"], steps, secret))
     return sorted(found.items())
+
+
+def said(refusal: Refusal, steps: list[str], secret: frozenset[str]) -> Problems:
+    """What a validator of Django's says."""
+    return [(paths.of(steps), [_told(text, steps, secret) for text in refusal.messages])]
+
+
+def _told(text: str, steps: Sequence[int | str], secret: frozenset[str]) -> str:
+    """What is told of a refusal: nothing where it may quote a secret, as one of all arguments may."""
+    for prefix in _PREFIXES:
+        text = text.removeprefix(prefix)
+    if steps[0] in secret if steps else secret:
+        text = ""
+    return bound.render(text) or "is refused"
 
 
 def _steps(location: tuple[int | str, ...], value: Any) -> Iterator[int | str]:
@@ -47,9 +59,3 @@ def _steps(location: tuple[int | str, ...], value: Any) -> Iterator[int | str]:
         except (KeyError, IndexError, TypeError):
             continue
         yield step
-
-
-def _text(message: str) -> str:
-    for prefix in _PREFIXES:
-        message = message.removeprefix(prefix)
-    return bound.render(message)

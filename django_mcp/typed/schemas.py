@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Iterator
 from typing import Any, Final
@@ -9,16 +10,27 @@ from typing import Any, Final
 from django.conf import settings
 from django.db.models import Choices
 from django.utils.functional import lazy
+from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from django_mcp.schema import pointers
+from django_mcp.schema.formats import Formats
 from django_mcp.schema.inline import inlined
 from django_mcp.schema.keywords import subschemas
+from django_mcp.schema.values import SchemaError, ValueGate
 
 #: JSON Schema's `time` demands an offset, which the time of a day does not have.
 _TIME: Final = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?$"
 _DECIMAL: Final = r"^[+-]?[0-9]+(\.[0-9]+)?$"
+#: What is returned may have an exponent: that is how Python writes a zero of many places.
+_RETURNED_DECIMAL: Final = r"^[+-]?[0-9]+(\.[0-9]+)?([Ee][+-]?[0-9]+)?$"
+
+#: The values that JSON and Python have in common; any other arrives as something else.
+_SCALARS: Final = (str, int, float, type(None))
+
+#: How pydantic writes a secret, and an empty one.
+_MASKS: Final = ("**********", "")
 
 _DEFS: Final = "#/$defs/"
 
@@ -33,7 +45,8 @@ class Schemas(GenerateJsonSchema):
         """A default that JSON does not have is left out: the argument is optional all the same."""
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        return {"type": "string", "pattern": _DECIMAL}
+        returned = self.mode == "serialization"
+        return {"type": "string", "pattern": _RETURNED_DECIMAL if returned else _DECIMAL}
 
     def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
         return {"type": "string", "pattern": _TIME}
@@ -48,7 +61,29 @@ class Schemas(GenerateJsonSchema):
             return {"type": "string"}
         return super().datetime_schema(schema)
 
+    def field_is_present(self, field: Any) -> bool:
+        """A dataclass sets a field that its constructor does not take."""
+        if self.mode == "validation" and field.get("init") is False:
+            return False
+        return super().field_is_present(field)
+
+    def generator_schema(self, schema: core_schema.GeneratorSchema) -> JsonSchemaValue:
+        raise PydanticUserError(
+            "an Iterable is judged only while it is read; a list is judged before", code=None
+        )
+
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        written = super().tagged_union_schema(schema)
+        # A word of OpenAPI's, whose pointers nobody follows when references are written in place.
+        written.pop("discriminator", None)
+        return written
+
     def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
+        for member in schema["members"] if self.mode == "validation" else ():
+            if not isinstance(member.value, _SCALARS):
+                raise PydanticUserError(
+                    f"{member} has the value {member.value!r}, which no caller can send", code=None
+                )
         written = super().enum_schema(schema)
         if issubclass(schema["cls"], Choices):
             written["description"] = _labels(schema["cls"])
@@ -57,7 +92,7 @@ class Schemas(GenerateJsonSchema):
 
 def _labels(choices: type[Choices]) -> Any:
     def written() -> str:
-        return "; ".join(f"{value}: {label}" for value, label in choices.choices)
+        return "; ".join(f"{one.value}: {one.label}" for one in choices)
 
     return lazy(written, str)()
 
@@ -81,12 +116,32 @@ def _is_hidden(field: Any) -> bool:
     return isinstance(field, dict) and (field.get("readOnly") is True or field.get("deprecated") is True)
 
 
+def refused_defaults(schema: dict[str, Any], formats: Formats) -> Iterator[str]:
+    """The paths of defaults that their own schemas refuse; a secret's is masked, and nobody sends that."""
+    for path, one in subschemas(schema):
+        if isinstance(one, dict) and "default" in one and one.get("writeOnly") is not True:
+            # A schema that no gate can be built from is told by the rules of schemas.
+            with contextlib.suppress(SchemaError):
+                if not ValueGate({**one, "$defs": schema.get("$defs", {})}, formats).is_valid(one["default"]):
+                    yield path
+
+
 def untitled(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema without the titles that are but the names of its classes."""
     schema.pop("title", None)
     for name, one in schema.get("$defs", {}).items():
         if one.get("title") == name:
             del one["title"]
+    return schema
+
+
+def masked(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a result, which no secret in clear keeps: one in a plain dict is masked by nobody."""
+    for _, one in subschemas(schema):
+        if isinstance(one, dict) and one.get("writeOnly") is True and one.get("format") == "password":
+            for bound in ("minLength", "maxLength"):
+                one.pop(bound, None)
+            one["enum"] = list(_MASKS)
     return schema
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from django_mcp.authoring.context import Context
 from django_mcp.schema import bound
-from django_mcp.typed.errors import Underivable
+from django_mcp.typed.errors import Underivable, absent
 
 #: Stands for a parameter without default.
 REQUIRED: Final = inspect.Parameter.empty
@@ -29,9 +29,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The arguments of a function, the parameters that get the context, and what it returns."""
+    """The arguments of a function, those among them without hint, who gets the context, what it returns."""
 
     parameters: tuple[Parameter, ...]
+    unhinted: tuple[str, ...]
     contexts: tuple[str, ...]
     returns: Any
 
@@ -49,23 +50,19 @@ def signature_of(function: Callable[..., Any]) -> Signature:
             )
         if parameter.kind not in _FILLED:
             continue  # *args and **kwargs stay empty
-        if hints.get(name) is Context:
+        if hints.get(name) in (Context, Context | None):
             contexts.append(name)
         else:
             parameters.append(Parameter(name, hints.get(name, Any), parameter.default))
-    return Signature(tuple(parameters), tuple(contexts), hints.get("return", Any))
+    unhinted = tuple(one.name for one in parameters if one.name not in hints)
+    return Signature(tuple(parameters), unhinted, tuple(contexts), hints.get("return", Any))
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function, include_extras=True)
     except NameError as error:
-        raise Underivable(
-            "typed-hint",
-            f"a hint names {error.name}, which is not there at run time",
-            f"Import {error.name} at the top of the module, outside of `if TYPE_CHECKING`; schemas are made "
-            "of the hints.",
-        ) from None
+        raise absent(error.name) from None
     except (TypeError, SyntaxError, AttributeError) as error:
         raise Underivable(
             "typed-hint", f"a hint cannot be evaluated: {bound.render(error)}", "Correct the hint."

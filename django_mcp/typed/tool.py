@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypedDict, TypeVar, Unpack, overload
 
 from django_mcp.authoring.declare import register
@@ -41,7 +43,7 @@ class ToolOptions(TypedDict, total=False):
 def tool(function: _F, /) -> _F: ...
 @overload
 def tool(**options: Unpack[ToolOptions]) -> Callable[[_F], _F]: ...
-def tool(function: _F | None = None, /, **options: Any) -> _F | Callable[[_F], _F]:
+def tool(function: Any = None, /, **options: Any) -> Any:
     """Make a function a tool whose schemas come from its type hints.
 
     On a function of a module it also registers it; on a method of a `Toolset` it marks it, and the Toolset is
@@ -50,10 +52,34 @@ def tool(function: _F | None = None, /, **options: Any) -> _F | Callable[[_F], _
     """
 
     def mark(marked: _F) -> _F:
+        if not _is_markable(marked):
+            register(NoFunction(marked))
+            return marked
         setattr(marked, TOOL_MARK, options)
         return marked if _is_method(marked) else register(marked)
 
-    return mark if function is None else mark(function)
+    if function is None:
+        return mark
+    marked = mark(function)
+    # What cannot be called was meant as an option: the function is still to come.
+    return marked if callable(marked) else _unchanged
+
+
+@dataclass(frozen=True, slots=True)
+class NoFunction:
+    """What `@tool` was given in the place of a function."""
+
+    given: Any
+
+
+def _unchanged(function: _F) -> _F:
+    return function
+
+
+def _is_markable(given: Any) -> bool:
+    if isinstance(given, (staticmethod, classmethod)):
+        given = given.__func__
+    return inspect.isfunction(inspect.unwrap(given)) or inspect.isclass(given)
 
 
 def _is_method(function: Any) -> bool:

@@ -7,8 +7,9 @@ import json
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from pydantic import SecretStr
 
-from django_mcp import BaseTool, Tool, ToolError, action, signals, testing
+from django_mcp import BaseTool, Tool, ToolError, Toolset, action, signals, testing
 from django_mcp.background.models import SpentState
 from tests.asking import FORMS, INVALID_STATE, accepted, asked, form
 from tests.factories import UserFactory
@@ -64,6 +65,22 @@ class Format(BaseTool):
         return {"formatted": arguments}
 
 
+class Vault(Tool):
+    """A vault."""
+
+    @action(description="Empty it", destructive=True)
+    def empty(self, code: SecretStr, floor: int):
+        return {}
+
+
+class Alarm(Toolset):
+    destructive = True
+
+    def execute(self, code: SecretStr, floor: int) -> int:
+        """Switch it off."""
+        return floor
+
+
 @pytest.fixture
 def call(wire, settings):
     """Call the tools of a server that asks before destruction."""
@@ -74,7 +91,7 @@ def call(wire, settings):
         arguments = arguments or {"action": action, "data": {"id": 7} if data is None else data}
         return wire.modern("tools/call", {"name": tool, "arguments": arguments, **params}, meta=meta)
 
-    with testing.served(Files, Format):
+    with testing.served(Files, Format, Vault, Alarm):
         yield call
 
 
@@ -96,6 +113,20 @@ UNSUPPORTED = text(
     is_error=True,
     meta={"django_mcp.error": "confirmation_unsupported", "django_mcp.retryable": False},
 )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "what"),
+    [
+        ("vault", {"action": "empty", "data": {"code": "1234", "floor": 3}}, "vault: empty"),
+        ("alarm__execute", {"code": "1234", "floor": 3}, "alarm__execute"),
+    ],
+)
+def test_the_question_shows_no_secret(call, tool, arguments, what):
+    requests, _ = asked(call(tool=tool, arguments=arguments))
+    assert requests["confirm"]["params"]["message"] == (
+        f'{what} is destructive. It would run with {{"code":"**********","floor":3}}. Go on?'
+    )
 
 
 def test_it_is_off_by_default(call, settings):

@@ -224,6 +224,23 @@ class TestOffences:
             )
         ]
 
+    def test_a_default_that_no_caller_could_send_is_a_warning(self):
+        class Torn(Tool):
+            """Torn."""
+
+            @action(description="Do it")
+            def run(self, a: int = None):  # noqa: RUF013
+                return {}
+
+        assert found(Torn) == [
+            (
+                "W020",
+                "torn: Action run: the default at properties.a is not what its type hint takes; a caller that "
+                "sends it is refused.",
+                "Give it a default that callers could send, or a hint that admits it, such as int | None = None.",
+            )
+        ]
+
     def test_required_that_is_stated_counts(self):
         class Stated(Tool):
             """Stated."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 
 import pytest
 from django.utils import translation
 from django.utils.translation import gettext_lazy
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from django_mcp import Context, Hint, Icon, Reply, Tool, ToolError, Toolset, action, signals, testing, tool
 from django_mcp.authoring import declare
 from django_mcp.checks import check_mcp
 from django_mcp.registry.catalog import catalog
+from django_mcp.schema import bound
 from tests.typed.tools import LIVE, definition, found, made, only
 from tests.wire import text
 
@@ -44,6 +46,10 @@ class Numbers(Toolset):
 class Params(BaseModel):
     n: int
     note: str = "none"
+
+
+class Words(RootModel[list[str]]):
+    pass
 
 
 class Square(Toolset):
@@ -152,6 +158,51 @@ def test_execute_is_a_tool_by_itself_with_the_fields_of_its_model():
 
 def test_execute_gets_the_model(run):
     assert run(Square, {"n": 3})["structuredContent"] == {"result": 9}
+
+
+def test_execute_gets_the_context_beside_the_model(run):
+    class Cube(Toolset):
+        def execute(self, params: Params, ctx: Context | None = None) -> str:
+            """Cube a number."""
+            return f"{params.n**3} {ctx.tool}"
+
+    assert run(Cube, {"n": 3})["structuredContent"] == {"result": "27 cube__execute"}
+
+
+def test_a_model_that_is_a_list_is_an_argument(run):
+    class Join(Toolset):
+        def execute(self, params: Words) -> str:
+            """Join words."""
+            return " ".join(params.root)
+
+    assert run(Join, {"params": ["a", "b"]})["structuredContent"] == {"result": "a b"}
+
+
+def test_methods_without_self_are_tools():
+    class Free(Toolset):
+        @staticmethod
+        @tool
+        def inner(n: int) -> int:
+            """Inner."""
+            return n
+
+        @tool
+        @staticmethod
+        def outer(n: int) -> int:
+            """Outer."""
+            return n
+
+        @classmethod
+        @tool
+        def named(cls, n: int) -> str:
+            """Named."""
+            return f"{cls.__name__} {n}"
+
+    with testing.served(Free):
+        answers = [
+            testing.text(testing.run_tool(f"free__{name}", {"n": 3})) for name in ("inner", "outer", "named")
+        ]
+    assert answers == ["3", "3", "Free 3"]
 
 
 def test_execute_may_take_plain_parameters(run):
@@ -296,7 +347,22 @@ def test_a_context_is_handed_over_whatever_it_is_called(run):
 
 @pytest.mark.parametrize(
     "name",
-    ["self", "ctx", "data", "action", "request", "method", "model_config", "json", "schema", "_private"],
+    [
+        "self",
+        "ctx",
+        "data",
+        "action",
+        "request",
+        "method",
+        "component",
+        "budget",
+        "correlation_id",
+        "model_config",
+        "json",
+        "schema",
+        "argument_0",
+        "_private",
+    ],
 )
 def test_a_parameter_may_have_any_name(run, name):
     namespace = {"__name__": __name__}
@@ -560,6 +626,43 @@ class TestOffences:
                 "Decorate it with @register, or move a base class into another module.",
             )
         ]
+
+    def test_a_plain_class_of_an_mcp_module_with_marked_methods_is_a_warning(self, monkeypatch):
+        def half(self, n: int) -> float:
+            """Halve."""
+            return n / 2
+
+        half.__qualname__ = "Plain.half"
+        module = types.ModuleType("shop.mcp")
+        module.Plain = type("Plain", (), {"__module__": "shop.mcp", "half": tool(half)})
+        module.Mixin = type("Mixin", (), {"__module__": "shop.mcp", "half": half})
+        module.Used = type("Used", (module.Mixin, Toolset), {"__module__": "shop.mcp"})
+        module.Acts = type("Acts", (), {"__module__": "shop.mcp", "act": action(lambda self: {})})
+        module.other = Numbers
+        monkeypatch.setitem(sys.modules, "shop.mcp", module)
+        assert [one for one in found(module.Used) if one[0] == "W006"] == [
+            (
+                "W006",
+                f"{name}: It has methods marked with {mark} and is no {base}, so no server serves them.",
+                f"Derive it from {base} and decorate it with @register.",
+            )
+            for name, mark, base in (("Plain", "@tool", "Toolset"), ("Acts", "@action", "Tool"))
+        ]
+
+    @pytest.mark.parametrize("given", ["greet", len, functools.partial(add, 1)])
+    def test_what_is_no_function_is_not_decorated_with_tool(self, given):
+        with testing.served():
+            left = tool(given)
+            [declared] = declare.declarations()
+        assert left is given or left(add) is add
+        [(id, message, hint)] = found(declared)
+        assert (id, hint) == (
+            "E097",
+            'Write @tool or @tool(name="..."), above a function; options are given by name.',
+        )
+        assert (
+            f": @tool takes a function that is written with def, not {bound.render(repr(given))}." in message
+        )
 
     def test_a_class_is_not_decorated_with_tool(self):
         with testing.served():

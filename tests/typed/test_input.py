@@ -10,19 +10,32 @@ import ipaddress
 import pathlib
 import typing
 import uuid
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import jsonschema
 import pytest
-from django.db.models import IntegerChoices, TextChoices
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db.models import Choices, IntegerChoices, TextChoices
 from django.utils import translation
 from django.utils.translation import gettext_lazy
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, computed_field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    RootModel,
+    SecretStr,
+    computed_field,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError, TzInfo
 from typing_extensions import TypedDict
 
 from django_mcp import Toolset, testing
-from tests.typed.tools import argument, definition, found, made, taking
+from tests.typed.tools import argument, definition, found, made, returning, taking
 
 if TYPE_CHECKING:
     from example_project.tracker.models import Task
@@ -77,6 +90,39 @@ class Empty(BaseModel):
 class Point:
     x: int
     y: int = 0
+
+
+@dataclasses.dataclass
+class Draft:
+    text: str
+    length: int = dataclasses.field(init=False, default=0)
+
+
+class Size(typing.NamedTuple):
+    width: int
+    height: int = 1
+
+
+class Names(RootModel[list[str]]):
+    pass
+
+
+class Exact(BaseModel):
+    """Strict with Python's types, which JSON does not have."""
+
+    model_config = ConfigDict(strict=True)
+
+    due: datetime.date
+    ids: set[int] = set()
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"] = "cat"
+    lives: int
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"] = "dog"
 
 
 class Range(TypedDict, total=False):
@@ -162,6 +208,22 @@ TYPES = [
     (Address, {"$ref": "#/$defs/Address"}, {"street": "s"}, Address(street="s")),
     (Point, {"$ref": "#/$defs/Point"}, {"x": 1}, Point(1)),
     (Range, {"$ref": "#/$defs/Range"}, {"low": 1}, {"low": 1}),
+    (Draft, {"$ref": "#/$defs/Draft"}, {"text": "t"}, Draft("t")),
+    (Size, {"$ref": "#/$defs/Size"}, [2], Size(2)),
+    (Names, {"$ref": "#/$defs/Names"}, ["a"], Names(["a"])),
+    (Exact, {"$ref": "#/$defs/Exact"}, {"due": "2027-01-31"}, Exact(due=datetime.date(2027, 1, 31))),
+    (
+        Annotated[datetime.date, Field(strict=True)],
+        {"format": "date", "type": "string"},
+        "2027-01-31",
+        datetime.date(2027, 1, 31),
+    ),
+    (
+        Annotated[Cat | Dog, Field(discriminator="kind")],
+        {"oneOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}]},
+        {"kind": "cat", "lives": 9},
+        Cat(lives=9),
+    ),
     (
         Node,
         {"$ref": "#/$defs/Node"},
@@ -234,6 +296,17 @@ def test_what_has_no_hint_takes_anything(run):
         ),
         (Empty, {"Empty": {"properties": {}, "type": "object", "additionalProperties": False}}),
         (
+            Draft,
+            {
+                "Draft": {
+                    "properties": {"text": {"type": "string"}},
+                    "required": ["text"],
+                    "type": "object",
+                    "additionalProperties": False,
+                }
+            },
+        ),
+        (
             Point,
             {
                 "Point": {
@@ -249,7 +322,7 @@ def test_what_has_no_hint_takes_anything(run):
 def test_classes_are_defined_beside_the_arguments(hint, defined):
     described = definition(taking(hint))["inputSchema"]["$defs"]
     for one in described.values():
-        if one.get("description", "").startswith(("An enumeration", "Enum where", "Point(")):
+        if one.get("description", "").startswith(("An enumeration", "Enum where", "Point(", "Draft(")):
             del one["description"]
     assert described == defined
 
@@ -536,15 +609,58 @@ class TestValidators:
                 body = testing.error_json(testing.run_tool("tests__show", {"value": sent}))
             assert [one["problems"] for one in body["invalid"]] == [["is refused"]]
 
-    def test_nor_of_all_arguments_at_once_where_one_of_them_holds_a_secret(self):
-        class Login(Toolset):
-            def execute(self, params: Span) -> int:
-                """Log in."""
-                return 1
+    @pytest.mark.parametrize(
+        "sent",
+        [{"name": "x", "secret": "s3cret"}, {"name": "a b", "secret": "s3cret"}],
+        ids=["own", "Django's"],
+    )
+    def test_nothing_is_told_of_all_arguments_where_one_holds_a_secret(self, refusal, sent):
+        class Login(BaseModel):
+            name: str
+            secret: SecretStr
 
-        with testing.served(Login):
-            body = testing.error_json(testing.run_tool("login__execute", {"low": 2, "high": 1}))
-        assert body["invalid"] == [{"path": "", "problems": ["is refused"]}]
+            @model_validator(mode="before")
+            @classmethod
+            def judged(cls, sent):
+                validate_slug(sent["name"])
+                raise ValueError(f"not {sent}")
+
+        Ask = type("Ask", (Toolset,), {"execute": lambda self, params: 1, "description": "Ask"})
+        Ask.execute.__annotations__["params"] = Login
+        assert refusal(Ask, sent)["invalid"] == [{"path": "", "problems": ["is refused"]}]
+
+    def test_a_refusal_without_a_word_is_one(self, refusal):
+        def silent(value):
+            raise ValueError
+
+        body = refusal(taking(Annotated[str, AfterValidator(silent)]), {"value": "x"})
+        assert body["invalid"] == [{"path": "value", "problems": ["is refused"]}]
+
+    def test_a_validator_of_djangos_refuses_the_argument_it_stands_on(self, refusal):
+        def show(plain: Plain, slug: Annotated[str, AfterValidator(validate_slug)], other: str = "") -> str:
+            """Show."""
+            return slug
+
+        assert refusal(made(show), {"plain": {"n": 4}, "slug": "a b"}) == {
+            "error": "invalid_values",
+            "message": "tests__show refuses a value in arguments.",
+            "invalid": [
+                {
+                    "path": "slug",
+                    "problems": [
+                        "Enter a valid “slug” consisting of letters, numbers, underscores or hyphens."
+                    ],
+                }
+            ],
+            "invalid_count": 1,
+        }
+
+    def test_a_validator_of_djangos_may_find_several_things(self, refusal):
+        def judged(value):
+            raise ValidationError(["too short", ValidationError("too %(what)s", params={"what": "plain"})])
+
+        body = refusal(taking(Annotated[str, AfterValidator(judged)]), {"value": "x"})
+        assert body["invalid"] == [{"path": "value", "problems": ["too short", "too plain"]}]
 
     def test_a_bug_in_a_validator_is_a_fault(self, run):
         result = run(taking(Plain), {"value": {"n": -1}})
@@ -581,6 +697,20 @@ class TestOffences:
             )
         ]
 
+    def test_a_name_in_a_class_that_only_type_checkers_know(self):
+        Holder = type(
+            "Holder", (BaseModel,), {"__annotations__": {"task": "Task"}, "__module__": "elsewhere"}
+        )
+        told = [
+            (
+                "E090",
+                "tests__show: a hint names Task, which is not there at run time.",
+                "Import Task at the top of the module, outside of `if TYPE_CHECKING`; schemas are made of the hints.",
+            )
+        ]
+        assert found(taking(list[Holder])) == told
+        assert [one[0] for one in found(returning(list[Holder], None))] == ["E090"]
+
     def test_a_hint_that_cannot_be_evaluated(self):
         def work(task: "Literal[1](3)") -> int:  # noqa: UP037
             """Work."""
@@ -601,6 +731,66 @@ class TestOffences:
         assert id == "E091"
         assert message.startswith("tests__show: The arguments: no schema can be derived: ")
         assert hint_.startswith("Use a type that pydantic knows")
+
+    def test_what_a_type_without_schema_lacks_is_told(self):
+        class Postal:
+            @classmethod
+            def __get_pydantic_core_schema__(cls, source, handler):
+                raise ImportError("postal is not installed")
+
+        class Moon(datetime.date, Choices):
+            APOLLO = 1969, 7, 20, "Apollo"
+
+        problems = [
+            one[1].removeprefix("tests__show: The arguments: no schema can be derived: ")
+            for hint in (
+                Annotated[str, Field(pattern="(?=a)")],
+                Postal,
+                Moon,
+                Iterable[int],
+                Annotated[int, Field(examples=[object()])],
+            )
+            for one in found(taking(hint))
+        ]
+        assert problems == [
+            "error: look-around, including look-ahead and look-behind, is not supported.",
+            "postal is not installed.",
+            "Moon.APOLLO has the value datetime.date(1969, 7, 20), which no caller can send.",
+            "an Iterable is judged only while it is read; a list is judged before.",
+            "Unable to serialize unknown type: <class 'object'>.",
+        ]
+
+    def test_a_default_that_no_caller_could_send_is_a_warning(self):
+        class Late(BaseModel):
+            days: Annotated[int, Field(gt=0)] = 0
+            hidden: SecretStr = SecretStr("s3cret")
+
+        message = "is not what its type hint takes; a caller that sends it is refused."
+        fix = (
+            "Give it a default that callers could send, or a hint that admits it, such as int | None = None."
+        )
+        assert found(taking(int, None)) == [
+            ("W020", f"tests__show: the default at properties.value {message}", fix)
+        ]
+        assert (
+            "W020",
+            f'tests__show: the default at ["$defs"].Late.properties.days {message}',
+            fix,
+        ) in found(taking(Late))
+
+    def test_a_parameter_without_hint_is_a_warning(self):
+        def greet(name, ctx):
+            """Greet."""
+            return name
+
+        assert found(made(greet)) == [
+            (
+                "W021",
+                f"tests__greet: the parameter {name} has no type hint, so it is an argument that takes anything.",
+                "Write its type; Context for the context, Any for what may be anything.",
+            )
+            for name in ("name", "ctx")
+        ]
 
     def test_a_required_field_that_nobody_can_send(self):
         class Locked(BaseModel):

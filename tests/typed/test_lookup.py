@@ -85,6 +85,12 @@ def test_rows_may_be_some_only(run):
     assert run(declared, {"value": gone.pk})["isError"] is True
 
 
+def test_rows_may_be_those_of_a_manager(run):
+    user = User.objects.create(username="ada")
+    declared = taking(Annotated[User, ByPk(User.objects)])
+    assert run(declared, {"value": user.pk})["structuredContent"] == {"result": repr(user)}
+
+
 def test_what_belongs_to_a_row_may_be_selected_with_it(run, django_assert_max_num_queries):
     permission = Permission.objects.select_related("content_type").first()
 
@@ -101,9 +107,15 @@ def test_what_belongs_to_a_row_may_be_selected_with_it(run, django_assert_max_nu
     ("hint", "problem"),
     [
         (Annotated[int, ByPk], "ByPk belongs to a Django model, not to <class 'int'>"),
+        (
+            Annotated[Project, ByPk(User.objects.all())],
+            "ByPk of tracker.Project takes a queryset of it, not one of User",
+        ),
+        (Annotated[Project, ByPk("all")], "ByPk of tracker.Project takes a queryset of it, not one of str"),
         (Annotated[Day, ByPk], "the primary key of tests.Day is a DateField, which no argument can be"),
     ],
 )
-def test_what_cannot_be_looked_up_is_told(hint, problem):
-    [(id, message, _)] = found(taking(hint))
+def test_what_cannot_be_looked_up_is_told(hint, problem, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        [(id, message, _)] = found(taking(hint))
     assert (id, message) == ("E091", f"tests__show: The arguments: no schema can be derived: {problem}.")

@@ -8,14 +8,14 @@ import enum
 import math
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import jsonschema
 import pytest
 from django.contrib.auth.models import Group
 from django.utils import translation
 from django.utils.translation import gettext_lazy
-from pydantic import BaseModel, ConfigDict, SecretStr, computed_field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, computed_field
 
 from django_mcp import Context, Reply, testing
 from django_mcp.authoring.context import Content
@@ -101,6 +101,8 @@ OTHERS = [
     (datetime.time, datetime.time(12, 30), "12:30:00"),
     (datetime.timedelta, datetime.timedelta(seconds=-90), "-PT1M30S"),
     (decimal.Decimal, decimal.Decimal("1.10"), "1.10"),
+    (decimal.Decimal, decimal.Decimal("0E-10"), "0E-10"),
+    (decimal.Decimal, decimal.Decimal("1E+3"), "1E+3"),
     (uuid.UUID, uuid.UUID(int=3), str(uuid.UUID(int=3))),
     (bytes, "é".encode(), "é"),
     (set[int], {1}, [1]),
@@ -150,6 +152,7 @@ def test_an_objects_schema_is_its_own():
             "name": {"type": "string"},
             "secret": {
                 "default": "**********",
+                "enum": ["**********", ""],
                 "format": "password",
                 "type": "string",
                 "writeOnly": True,
@@ -206,6 +209,7 @@ class Loose(enum.Enum):
         (Address, None),
         (datetime.datetime, datetime.datetime(2027, 1, 31, 12)),
         (list[int], [1, None]),
+        (decimal.Decimal, decimal.Decimal("NaN")),
     ],
 )
 def test_a_value_that_breaks_the_schema_is_a_mismatch(run, hint, value):
@@ -216,6 +220,32 @@ def test_a_value_that_breaks_the_schema_is_a_mismatch(run, hint, value):
     )
     assert '"errorType":"output_mismatch"' in result["content"][0]["text"]
     assert "structuredContent" not in result
+
+
+class Login(BaseModel):
+    token: Annotated[SecretStr, Field(min_length=12, max_length=60)]
+    note: SecretStr = SecretStr("")
+
+
+def test_a_masked_secret_keeps_the_schema_whatever_it_demands_of_the_secret(run):
+    declared = returning(Login, Login(token="t-0123456789"))
+    assert whole(run, declared)["structuredContent"] == {"token": "**********", "note": ""}
+
+
+@pytest.mark.parametrize(
+    ("hint", "value"),
+    [
+        (Login, {"token": "t-0123456789"}),
+        (Login, Login.model_construct(token="t-0123456789")),
+        (list[SecretStr], ["t-0123456789"]),
+    ],
+)
+def test_a_secret_in_clear_is_not_let_out(run, settings, caplog, hint, value):
+    """Nobody masks a string in the place of a SecretStr."""
+    settings.DJANGO_MCP = {"EXPOSE_FAULTS": True}
+    result = run(returning(hint, value))
+    assert (result["isError"], "structuredContent" in result) == (True, False)
+    assert "t-0123456789" not in f"{result}{caplog.text}"
 
 
 @pytest.mark.parametrize(
