@@ -98,4 +98,6 @@ class InProcessRunner:
         finally:
             connections.close_all()
             with self._lock:
-                self._running.pop(task_id, None)
+                # Work that asked its user may run on already, in another thread.
+                if self._running.get(task_id) is threading.current_thread():
+                    del self._running[task_id]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 
 import pytest
 
 from django_mcp import BaseTool, Context, get_server, testing
+from django_mcp.background import work
 from django_mcp.dispatch import tasks
 from django_mcp.protocol.jsonrpc import Message
 from tests.asking import accepted, form
@@ -153,6 +155,31 @@ class TestInput:
             '"paper":{"action":"accept","content":{"name":"thick"}}}'
         )
         assert client.update(task_id, paper=accepted(name="thin")) == ACKNOWLEDGED
+
+    def test_work_that_goes_on_is_not_lost_sight_of(self, client, gate, monkeypatch):
+        """An answer may come before the thread that asked has ended."""
+        asked, answered, perform = threading.Event(), threading.Event(), work.perform
+
+        def lingering(task_id):
+            if asked.is_set():
+                gate.pass_through()
+            perform(task_id)
+            if not asked.is_set():
+                asked.set()
+                assert answered.wait(30)
+
+        monkeypatch.setattr(work, "perform", lingering)
+        task_id = client.submit("letter")["taskId"]
+        assert asked.wait(30)
+        [first] = tasks.runner()._running.values()
+        client.update(task_id, to=accepted(name="Ada"))
+        assert gate.begun.wait(30)
+        answered.set()
+        first.join(30)
+        assert [*tasks.runner()._running] == [task_id]
+        gate.go_on.set()
+
+        assert list(client.get(task_id)["inputRequests"]) == ["copies", "paper"]
 
     def test_an_answer_that_does_not_fit_is_asked_again_under_another_key(self, client):
         task_id = client.submit("letter")["taskId"]
