@@ -17,7 +17,7 @@ from django_mcp.background.models import BackgroundTask, SpentState
 from django_mcp.background.store import OrmStore
 from django_mcp.dispatch import tasks
 from tests.background.conftest import IN_PROCESS
-from tests.background.test_store import NOW, record
+from tests.background.test_store import record
 
 pytestmark = pytest.mark.django_db
 
@@ -38,9 +38,11 @@ def statuses():
 
 class TestList:
     def test_for_people(self):
-        keep("1")
-        keep("2", status="completed", action="write", status_message="done")
-        at = NOW.isoformat(timespec="seconds")
+        now = timezone.now()
+        stamps = {"created_at": now, "last_updated_at": now}
+        keep("1", **stamps)
+        keep("2", status="completed", action="write", status_message="done", **stamps)
+        at = now.isoformat(timespec="seconds")
         width = len(at)
 
         assert mcp("list").splitlines() == [

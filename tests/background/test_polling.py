@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -134,7 +135,7 @@ class TestProgress:
 
         with testing.served(Steps):
             task_id = client.submit("steps")
-            gate.begun.wait(30)
+            assert gate.begun.wait(30)
             gate.go_on.set()
             client.result(task_id)
             status = client.status(task_id)
@@ -157,11 +158,11 @@ class TestProgress:
 
 
 def eventually(holds):
-    """Wait for what another thread does; the test's own time limit is the bound."""
+    """Wait for what another thread does."""
     for _ in range(3000):
         if holds():
             return
-        asyncio.run(asyncio.sleep(0.01))
+        time.sleep(0.01)
     raise AssertionError("It did not happen.")
 
 
@@ -211,7 +212,7 @@ class TestFailure:
 
         with testing.served(Fine, Interrupts):
             fine = client.submit("fine")
-            gate.begun.wait(30)
+            assert gate.begun.wait(30)
             with testing_threads() as raised:
                 broken = client.submit("interrupts")
                 result = client.result(broken)
@@ -263,18 +264,19 @@ class TestCancel:
             name = "loops"
 
             def run(self, arguments, ctx):
-                gate.begun.set()
+                gate.pass_through()
                 try:
                     for step in range(100_000):
                         ctx.report_progress(step)
-                        gate.go_on.wait(0.01)
+                        time.sleep(0.01)
                 finally:
                     gate.ended.append("cleaned up")
 
         with testing.served(Loops):
             task_id = client.submit("loops")
-            gate.begun.wait(30)
+            assert gate.begun.wait(30)
             asked = client.cancel(task_id)
+            gate.go_on.set()
             result, status = client.result(task_id), client.status(task_id)
             again = client.cancel(task_id)
 
@@ -299,7 +301,7 @@ class TestCancel:
 
         with testing.served(Waits):
             task_id = client.submit("waits")
-            gate.begun.wait(30)
+            assert gate.begun.wait(30)
             client.cancel(task_id)
             client.result(task_id)
             assert client.status(task_id)["status"] == "cancelled"
@@ -316,7 +318,7 @@ class TestCancel:
 
         with testing.served(Finishes):
             task_id = client.submit("finishes")
-            gate.begun.wait(30)
+            assert gate.begun.wait(30)
             client.cancel(task_id)
             gate.go_on.set()
             assert client.result(task_id)["structuredContent"] == {"result": {"pages": 1}}
@@ -375,8 +377,8 @@ class TestCancel:
 
         with testing.served(Waits):
             task_id = client.submit("waits")
-            gate.begun.wait(30)
-            tasks.runner().close()
+            assert gate.begun.wait(30)
+            tasks.runner().close(30)
             assert gate.ended == ["cleaned up"]
             assert client.status(task_id)["status"] == "cancelled"
 

@@ -12,8 +12,6 @@ from django_mcp.background.models import BackgroundTask
 from django_mcp.background.store import MemoryStore, OrmStore
 from django_mcp.dispatch.tasks import Record
 
-NOW = timezone.now()
-
 
 class Sync:
     """A store without its awaits."""
@@ -30,6 +28,7 @@ def store(request, db):
 
 
 def record(task_id="1", **fields):
+    now = timezone.now()
     base = {
         "task_id": task_id,
         "server": "default",
@@ -37,13 +36,14 @@ def record(task_id="1", **fields):
         "action": None,
         "arguments": {"z": 10**30, "a": "\x00é", "nested": {"b": [1.5, None, True]}},
         "owner": "auth.user:1",
-        "created_at": NOW,
-        "last_updated_at": NOW,
+        "created_at": now,
+        "last_updated_at": now,
     }
     return Record(**{**base, **fields})
 
 
 def test_a_task_is_had_back_as_it_was(store):
+    now = timezone.now()
     kept = record(
         action="write",
         axes={"tenant": "a"},
@@ -55,9 +55,10 @@ def test_a_task_is_had_back_as_it_was(store):
         result={"content": []},
         error={"code": 1},
         worker="w",
-        heartbeat_at=NOW,
+        heartbeat_at=now,
         cancel_requested=True,
-        expires_at=NOW + timedelta(days=1),
+        created_at=now,
+        expires_at=now + timedelta(days=1),
     )
     store.create(kept)
 
@@ -80,7 +81,8 @@ def test_an_unknown_id_is_none_and_cannot_be_changed(store):
 
 
 def test_a_change_is_stamped_and_leaves_the_rest(store):
-    store.create(record(status_message="before"))
+    before = timezone.now() - timedelta(seconds=1)
+    store.create(record(status_message="before", last_updated_at=before))
 
     assert store.update("1", result={"n": 1}) is True
     found = store.get("1")
@@ -90,7 +92,7 @@ def test_a_change_is_stamped_and_leaves_the_rest(store):
         {"n": 1},
         1,
     )
-    assert found.last_updated_at > NOW
+    assert found.last_updated_at > before
 
 
 def test_a_change_may_depend_on_what_is_there(store):
@@ -121,7 +123,7 @@ def test_what_is_expired_is_unknown_and_does_not_come_back(store):
 
 
 def test_what_has_no_end_never_expires(store):
-    store.create(record(created_at=NOW - timedelta(days=1000)))
+    store.create(record(created_at=timezone.now() - timedelta(days=1000)))
 
     assert store.get("1") is not None
 
