@@ -13,13 +13,6 @@ MEMORY = "django_mcp.background.store.MemoryStore"
 IN_PROCESS = "django_mcp.background.runner.InProcessRunner"
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    """Stores and runners keep nothing from one test to the next."""
-    yield
-    tasks._instance.cache_clear()
-
-
 @pytest.fixture
 def in_memory(settings, gate):
     """Tasks in memory, run by threads of this process; the `TASKS` of the settings, to be added to."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 
 import pytest
@@ -81,6 +82,15 @@ def heard():
 @pytest.mark.usefixtures("whoami")
 class TestWorkers:
     """The tasks framework of Django with its database backend."""
+
+    @pytest.fixture(autouse=True)
+    def handlers(self):
+        """A worker handles signals for the rest of its process, which is the tests' here."""
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT)
+        before = {number: signal.getsignal(number) for number in numbers}
+        yield
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def test_a_worker_runs_what_a_site_submits(self):
         ada = Poller(user=UserFactory(username="ada"))

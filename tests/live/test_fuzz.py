@@ -18,7 +18,9 @@ VERBS = st.sampled_from(["POST", "POST", "POST", "GET", "PUT", "DELETE", "PATCH"
 BODIES = st.one_of(
     st.binary(max_size=300), VALUES.map(lambda value: json.dumps(value).encode()), st.just(b"[" * 300)
 )
-some = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+some = settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 def sendable(headers):

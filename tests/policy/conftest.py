@@ -4,17 +4,9 @@ from contextlib import ExitStack
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.core.cache import cache
 
 from django_mcp import Tool, action, signals, testing
 from tests.wire import members
-
-
-@pytest.fixture(autouse=True)
-def empty_cache():
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

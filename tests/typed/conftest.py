@@ -4,18 +4,10 @@ import json
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.utils import translation
 
 from django_mcp import testing
 from tests.typed.tools import definition, only
 from tests.wire import members
-
-
-@pytest.fixture(autouse=True)
-def english():
-    """Whatever language another test has left active."""
-    with translation.override("en"):
-        yield
 
 
 @pytest.fixture(params=["sync", "async"])

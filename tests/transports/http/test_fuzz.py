@@ -52,7 +52,9 @@ HEADERS = st.dictionaries(
 ).filter(lambda headers: not is_length(headers.get("Content-Length", "")))
 PATHS = st.sampled_from(["", "", "", "/", "/x", "//", "/\n", "?cursor=1"])
 
-once = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+once = settings(
+    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 def is_sound(answer):
