@@ -183,6 +183,21 @@ class Gate:
         return self.outcome
 
 
+@pytest.fixture
+def waiting(monkeypatch):
+    """Released by every call that waits for the answer of another."""
+    semaphore, join = threading.Semaphore(0), CacheLink._join
+
+    def told(self, key):
+        flight, leads = join(self, key)
+        if not leads:
+            semaphore.release()
+        return flight, leads
+
+    monkeypatch.setattr(CacheLink, "_join", told)
+    return semaphore
+
+
 @pytest.mark.parametrize("outcome", [1, ToolError("no lamp")])
 def test_of_calls_that_come_at_once_one_runs(serve_sync, clock, monkeypatch, outcome):
     from django_mcp.policy.cache import CacheLink
@@ -215,7 +230,7 @@ def test_of_calls_that_come_at_once_one_runs(serve_sync, clock, monkeypatch, out
         assert answers == [error("Operation failed: no lamp", "error", False)] * 4
 
 
-async def test_of_async_calls_that_come_at_once_one_runs(clock):
+async def test_of_async_calls_that_come_at_once_one_runs(clock, waiting):
     begun, go, calls = asyncio.Event(), asyncio.Event(), []
 
     class Shop(Tool):
@@ -235,14 +250,13 @@ async def test_of_async_calls_that_come_at_once_one_runs(clock):
         leader = asyncio.create_task(follow())
         await begun.wait()
         follower = asyncio.create_task(follow())
-        for _ in range(3):
-            await asyncio.to_thread(lambda: None)
+        assert await asyncio.to_thread(waiting.acquire, timeout=10)
         go.set()
         assert (await leader, calls) == (ok(1), [1])
         assert await follower == ok(1, source="cache", attempts=0)
 
 
-async def test_a_cancelled_call_lets_another_run(clock):
+async def test_a_cancelled_call_lets_another_run(clock, waiting):
     begun, calls = asyncio.Event(), []
 
     class Shop(Tool):
@@ -261,9 +275,8 @@ async def test_a_cancelled_call_lets_another_run(clock):
         await begun.wait()
         follower = asyncio.create_task(testing.arun_tool("shop", action="buy"))
         gone = asyncio.create_task(testing.arun_tool("shop", action="buy"))
-        for _ in range(3):
-            # Each turn is a step in the thread that the followers have to take before they wait.
-            await asyncio.to_thread(lambda: None)
+        for _ in range(2):
+            assert await asyncio.to_thread(waiting.acquire, timeout=10)
         gone.cancel()
         leader.cancel()
         assert members(await follower) == ok(2)

@@ -111,7 +111,7 @@ def test_a_slot_comes_back_from_a_call_that_fails(serve):
 
 
 @pytest.mark.parametrize("per_axis", [None, 1])
-async def test_async_calls_wait_their_turn_and_may_stop_waiting(per_axis):
+async def test_async_calls_wait_their_turn_and_may_stop_waiting(per_axis, asked):
     running, go, most = [], asyncio.Event(), []
 
     class Shop(Tool):
@@ -134,8 +134,9 @@ async def test_async_calls_wait_their_turn_and_may_stop_waiting(per_axis):
 
     with testing.served(Shop):
         calls = [asyncio.create_task(call()) for _ in range(4)]
-        for _ in range(6):
-            await asyncio.to_thread(lambda: None)
+        # The first takes every slot it wants, the others wait for theirs.
+        for _ in range(4 if per_axis is None else 5):
+            assert await asyncio.to_thread(asked.acquire, timeout=10)
         calls[1].cancel()
         go.set()
         with pytest.raises(asyncio.CancelledError):

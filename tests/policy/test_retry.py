@@ -155,13 +155,17 @@ def test_what_a_failed_attempt_wrote_is_rolled_back(serve_sync, clock, monkeypat
     assert Project.objects.count() == 1
 
 
+#: Pauses beside which the time that the test itself takes is nothing.
+SLOW = Policy(retry=Retry(attempts=3, base_delay=1000, max_delay=3000, jitter=False))
+
+
 class Limited(Tool):
     """An async tool whose calls have a limit."""
 
     calls: list[int]
     raised: Exception
 
-    @action(description="Buy", properties={}, policy=RETRY, timeout=1.5)
+    @action(description="Buy", properties={}, policy=SLOW, timeout=1500)
     async def buy(self, data, ctx):
         self.calls.append(1)
         raise self.raised
@@ -176,7 +180,7 @@ class Limited(Tool):
     ],
 )
 def test_no_attempt_begins_when_the_time_of_the_call_is_over(clock, way, raised, calls, text):
-    """The first pause of a second fits in, the next one of two does not."""
+    """The first pause of 1000 seconds fits in, the next one of 2000 does not."""
     tool = type("Limited", (Limited,), {"__doc__": "L.", "calls": [], "raised": raised})
     with testing.served(tool):
         result = members(way("limited", action="buy"))

@@ -228,7 +228,7 @@ def done():
     return result(text('{"done":true}')).body
 
 
-def test_progress_arrives_before_the_one_answer(tool, talk):
+def test_progress_arrives_before_the_one_answer(tool, talk, one_interval):
     _, response, body = talk(call("report"))
 
     assert response.status_code == 200
@@ -263,7 +263,7 @@ def test_progress_is_heard_where_a_tool_mirrors_arguments_too(talk):
     assert events(body) == [progress(1), result(text("{}")).body]
 
 
-def test_a_legacy_client_hears_progress_too(tool, talk):
+def test_a_legacy_client_hears_progress_too(tool, talk, one_interval):
     value = request(
         "tools/call", {"name": "work", "arguments": {"action": "report"}}, meta={"progressToken": 1}
     )
