@@ -621,6 +621,15 @@ def test_a_slow_reader_gets_the_newest_progress_and_the_answer():
     assert (channel.taken(), channel.ended) == ([], True)
 
 
+async def test_what_came_before_it_is_waited_for_is_there_at_once():
+    told, ended = Channel(), Channel()
+    told.notify(b"1")
+    ended.end(None)
+    await told.await_()
+    await ended.await_()
+    assert (told.taken(), ended.taken(), ended.ended) == ([b"1"], [], True)
+
+
 def test_calls_leave_no_thread_and_no_connection_behind(tool, talk):
     before = {thread.ident for thread in threading.enumerate() if thread.name == "django_mcp call"}
     for _ in range(5):
