@@ -44,9 +44,11 @@ class BreakerLink:
 
     async def acall(self, inner: Callable[[Call], Awaitable[Any]], call: Call) -> Any:
         key = axes.slice_of_now()
-        ticket = await call.in_thread(self._admit, call, key)
+        tickets: list[int] = []
         failed = None
         try:
+            # Cancelled meanwhile, the call may have been admitted all the same, even as the probe.
+            await call.in_thread(lambda: tickets.append(self._admit(call, key)))
             answer = await inner(call)
             failed = False
             return answer
@@ -54,7 +56,8 @@ class BreakerLink:
             failed = True if is_transient(raised) else None
             raise
         finally:
-            await call.in_thread(self._settle, call, key, ticket, failed)
+            for ticket in tickets:
+                await call.in_thread(self._settle, call, key, ticket, failed)
 
     def _admit(self, call: Call, key: axes.Slice) -> int:
         """The ticket the call's end is settled with. Raises CircuitOpen."""

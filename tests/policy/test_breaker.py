@@ -10,7 +10,7 @@ from django.core.cache import caches
 from hypothesis import given
 from hypothesis import strategies as st
 
-from django_mcp import Axis, Breaker, Policy, Retry, Tool, ToolError, action, errors, testing
+from django_mcp import Axis, Breaker, Policy, Retry, Tool, ToolError, action, errors, signals, testing
 from django_mcp.policy.states import TENANTS, State
 from tests.asking import NAME
 from tests.policy.answers import Script, code, error, ok
@@ -244,6 +244,40 @@ async def test_a_cancelled_call_counts_neither_way(clock, breaker):
         probe.cancel()
         with pytest.raises(asyncio.CancelledError):
             await probe
+        assert members(await testing.arun_tool("shop", action="buy")) == ok(1)
+
+
+async def test_a_probe_that_is_cancelled_on_its_way_lets_another_through(clock, breaker):
+    steps = Script(FAIL, FAIL, OK)
+    loop, on_its_way, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def waits(*, state, **fields):
+        if state == "half_open":
+            loop.call_soon_threadsafe(on_its_way.set)
+            assert go_on.wait(30)
+
+    class Shop(Tool):
+        """A shop."""
+
+        @action(description="Buy", properties={}, policy=policy(breaker))
+        async def buy(self, data, ctx):
+            return steps(data, ctx)
+
+    with testing.served(Shop):
+        for _ in range(2):
+            await testing.arun_tool("shop", action="buy")
+        clock.advance(30)
+        signals.breaker_changed.connect(waits)
+        try:
+            probe = asyncio.create_task(testing.arun_tool("shop", action="buy"))
+            await on_its_way.wait()
+            probe.cancel()
+            await asyncio.sleep(0)
+            go_on.set()
+            with pytest.raises(asyncio.CancelledError):
+                await probe
+        finally:
+            signals.breaker_changed.disconnect(waits)
         assert members(await testing.arun_tool("shop", action="buy")) == ok(1)
 
 
