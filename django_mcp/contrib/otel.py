@@ -66,6 +66,7 @@ class Receiver:
             signals.tool_started: self._started,
             signals.tool_stopped: self._stopped,
             signals.tool_failed: self._failed,
+            signals.tool_cancelled: self._cancelled,
             signals.attempt_retried: self._retried,
             signals.breaker_rejected: self._rejected,
             signals.breaker_changed: self._changed,
@@ -130,9 +131,13 @@ class Receiver:
         if status in ("error", "fault"):
             call.span.set_status(trace.StatusCode.ERROR)
         call.span.end()
-        # Not by its token, which holds in one context only: a call may end in another thread than it began.
-        _current.set(call.outer)
-        context.attach(call.before)
+        _leave(call)
+
+    def _cancelled(self, **fields: Any) -> None:
+        """The span stays open, but what the thread does next does not stand below it."""
+        call = _current.get()
+        if call is not None:
+            _leave(call)
 
     def _retried(self, **fields: Any) -> None:
         self._retries.add(1, _names(fields))
@@ -180,6 +185,12 @@ _connected: Final[list[Receiver]] = []
 def _names(fields: Mapping[str, Any]) -> dict[str, str]:
     named = {"django_mcp.tool": fields["tool"], "django_mcp.action": fields["action"]}
     return {name: value for name, value in named.items() if value is not None}
+
+
+def _leave(call: _Call) -> None:
+    # Not by its token, which holds in one context only: a call may end in another thread than it began.
+    _current.set(call.outer)
+    context.attach(call.before)
 
 
 def _event(name: str, attributes: Mapping[str, Any]) -> None:

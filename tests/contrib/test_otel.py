@@ -14,6 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from django_mcp import Axis, Breaker, Degradation, Policy, Retry, Tool, ToolError, action, errors, testing
+from django_mcp.authoring.progress import Cancelled
 from django_mcp.contrib import otel
 
 TRACER = trace.get_tracer("site")
@@ -123,6 +124,28 @@ def test_a_call_is_a_span_with_what_the_handler_does_below_it(telemetry, run, na
     }
     assert span.status.status_code is trace.StatusCode.UNSET
     assert trace.get_current_span() is trace.INVALID_SPAN
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_follows_a_cancelled_call_in_its_thread_does_not_stand_below_it(telemetry, is_async):
+    def given_up(self, data, ctx):
+        ctx.cancelled = True
+        ctx.report_progress(1)
+
+    async def agiven_up(self, data, ctx):
+        given_up(self, data, ctx)
+
+    marked = action(description="Give up", properties={})(agiven_up if is_async else given_up)
+    members = {"__doc__": "S.", "go": marked, "provider": telemetry.provider}
+    with testing.served(type("Shop", (Shop,), members)):
+        with pytest.raises(Cancelled):
+            testing.run_tool("shop", action="go")
+        assert trace.get_current_span() is trace.INVALID_SPAN
+        testing.run_tool("shop", action="buy")
+    [span] = telemetry.finished("shop buy")
+
+    assert span.parent is None
+    assert telemetry.finished("shop go") == []
 
 
 @pytest.mark.parametrize("name", ["buy", "abuy"])
