@@ -14,6 +14,8 @@ from django.views.decorators.debug import sensitive_variables
 
 #: How often the last use of a token is written at most.
 LAST_USED_EVERY = timedelta(minutes=1)
+#: Characters of what a token is called.
+NAME_LENGTH = 100
 
 
 def new_secret() -> str:
@@ -47,7 +49,7 @@ class Token(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mcp_tokens", verbose_name=_("user")
     )
-    name = models.CharField(_("name"), max_length=100, blank=True, help_text=_("What it is for."))
+    name = models.CharField(_("name"), max_length=NAME_LENGTH, blank=True, help_text=_("What it is for."))
     digest = models.CharField(_("digest"), max_length=64, unique=True, editable=False)
     created = models.DateTimeField(_("created"), auto_now_add=True)
     expires = models.DateTimeField(_("expires"), null=True, blank=True, help_text=_("Empty: never."))

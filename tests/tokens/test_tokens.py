@@ -217,6 +217,7 @@ def test_the_command_makes_lists_and_revokes_tokens(call, ada):
         (["token", "create", "nobody"], "There is no user 'nobody'."),
         (["token", "create", "ada", "--expires-days", "0"], "--expires-days must be from 1 to 36500."),
         (["token", "create", "ada", "--expires-days", "36501"], "--expires-days must be from 1 to 36500."),
+        (["token", "create", "ada", "--name", "n" * 101], "--name must have at most 100 characters."),
         (["token", "list", "--user", "nobody"], "There is no user 'nobody'."),
         (["token", "revoke", "99"], "There is no token 99."),
     ],

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from django_mcp.management.subcommands import Subcommand, common
-from django_mcp.tokens.models import Token
+from django_mcp.tokens.models import NAME_LENGTH, Token
 
 _COLUMNS = ("id", "user", "name", "created", "expires", "last_used")
 #: A hundred years. A date beyond the calendar's end could not be stored.
@@ -37,6 +37,8 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
 
 
 def _create(command: BaseCommand, options: dict[str, Any]) -> None:
+    if len(options["name"]) > NAME_LENGTH:
+        raise CommandError(f"--name must have at most {NAME_LENGTH} characters.")
     expires = None
     if (days := options["expires_days"]) is not None:
         if not 1 <= days <= _DAYS:
