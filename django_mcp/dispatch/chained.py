@@ -76,6 +76,7 @@ class Chained:
             "is_error": result.is_error,
             "error_kind": result.error_kind,
             "meta": result.meta,
+            "wrapped": result.wrapped,
         }
         if result.structured is not answer.UNSET:
             kept["structured"] = result.structured

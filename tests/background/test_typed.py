@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from django.core.cache import cache
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, SecretStr
 
-from django_mcp import Context, ToolError, Toolset, report_progress, testing, tool
+from django_mcp import Cache, Context, Policy, ToolError, Toolset, report_progress, testing, tool
 from tests.background.conftest import Poller
 from tests.typed.tools import made
 from tests.wire import members, text
@@ -164,3 +165,18 @@ def test_definitions_of_several_do_not_get_in_each_other_s_way():
     pin = "**********"
     assert checker.is_valid({"result": {"number": 1, "pin": pin, "next": {"number": 2, "pin": pin}}})
     assert not checker.is_valid({"result": {"number": 1, "pin": pin, "next": {"number": "two", "pin": pin}}})
+
+
+def test_a_result_from_the_cache_is_wrapped_once():
+    def letters() -> list[str]:
+        """All letters."""
+        return ["a", "b"]
+
+    kept = made(letters, name="letters", background=True, read_only=True, policy=Policy(cache=Cache(ttl=60)))
+    cache.clear()
+    with testing.served(kept):
+        client = Poller()
+        results = [client.result(client.submit("letters")) for _ in range(2)]
+
+    assert [one["_meta"]["django_mcp.source"] for one in results] == ["live", "cache"]
+    assert [one["structuredContent"] for one in results] == [{"result": ["a", "b"]}] * 2
