@@ -43,7 +43,8 @@ def perform(task_id: str, *, watched: bool = True) -> None:
     Called by a runner. Unless it is `watched`, nobody sees how it goes before it ends, nor can cancel it.
     Raises only what ends more than the work, such as KeyboardInterrupt.
     """
-    record = _patiently(lambda: tasks.claim(task_id, secrets.token_hex(16)))
+    worker = secrets.token_hex(16)
+    record = _patiently(lambda: tasks.claim(task_id, worker))
     if record is None:
         return
     try:
@@ -62,7 +63,7 @@ def perform(task_id: str, *, watched: bool = True) -> None:
         logger.error("The work of task %s failed outside of its tool.", task_id, exc_info=raised)
         told = _crash(raised)
         error = {"code": INTERNAL_ERROR, "message": told}
-        _patiently(lambda: tasks.settle(record, "failed", status_message=told, error=error))
+        _patiently(lambda: _settle(record, "failed", status_message=told, error=error))
         if not isinstance(raised, Exception):
             raise
 
@@ -135,7 +136,7 @@ def _conclude(record: Record, ctx: Context, result: CallResult | None, message: 
             return
         result = None
     if result is None:
-        tasks.settle(record, "cancelled", status_message=tasks.CANCELLED)
+        _settle(record, "cancelled", status_message=tasks.CANCELLED)
     elif isinstance(interruption, MissingCapability):
         required = dict(interruption.required)
         error = {
@@ -143,10 +144,15 @@ def _conclude(record: Record, ctx: Context, result: CallResult | None, message: 
             "message": str(interruption),
             "data": {"requiredCapabilities": required},
         }
-        tasks.settle(record, "failed", status_message=str(interruption), error=error)
+        _settle(record, "failed", status_message=str(interruption), error=error)
     else:
         status: tasks.Status = "failed" if result.is_error else "completed"
-        tasks.settle(record, status, result=result.packed(), **told)
+        _settle(record, status, result=result.packed(), **told)
+
+
+def _settle(record: Record, status: tasks.Status, **changes: Any) -> None:
+    """End a task that is still this worker's: one that was parked goes on with another."""
+    tasks.settle(record, status, where={"worker": record.worker}, **changes)
 
 
 def _patiently(step: Callable[[], _T]) -> _T:

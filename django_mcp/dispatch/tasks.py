@@ -203,19 +203,26 @@ def lost(record: Record) -> bool:
 
 
 def claim(task_id: str, worker: str) -> Record | None:
-    """Make a worker the one that runs a task; None where it was started before, or is over."""
+    """Make a worker the one that runs a task; None where it was started before, or is over.
+
+    May be repeated by the same worker, which cannot know what became of a claim that lost its connection.
+    """
     where = {"status": "working", "worker": ""}
     changes = {"worker": worker, "heartbeat_at": timezone.now()}
-    if not async_to_sync(store().update)(task_id, where=where, **changes):
-        return None
-    return async_to_sync(store().get)(task_id)
+    async_to_sync(store().update)(task_id, where=where, **changes)
+    record = async_to_sync(store().get)(task_id)
+    return record if record is not None and record.worker == worker and not record.settled else None
 
 
 def settle(record: Record, status: Status, *, where: Mapping[str, Any] | None = None, **changes: Any) -> bool:
-    """End a task, unless it is over; from then on its retention counts."""
+    """End a task, unless it is over; from then on its retention counts.
+
+    What only a run needs is forgotten: no other follows, and it may hold secrets.
+    """
     retention = conf.get().tasks["RETENTION_S"]
     expires = None if retention is None else timezone.now() + timedelta(seconds=retention)
-    changes = {"status": status, "expires_at": expires, "questions": {}, **changes}
+    emptied: dict[str, Any] = {"arguments": {}, "answers": {}, "questions": {}}
+    changes = {"status": status, "expires_at": expires, **emptied, **changes}
     settled = async_to_sync(store().update)(record.task_id, where=where, **changes)
     if settled:
         _announce(record, record.status, status)

@@ -8,13 +8,14 @@ import threading
 import pytest
 from django.core.management import call_command
 from django.db import OperationalError
+from django.utils.translation import gettext_lazy
 
 from django_mcp import BaseTool, Context, signals, testing
 from django_mcp.background import work
 from django_mcp.background.models import BackgroundTask
 from django_mcp.background.watch import Watch
 from django_mcp.dispatch import tasks
-from tests.background.conftest import Poller
+from tests.background.conftest import MEMORY, Poller
 from tests.background.test_store import record
 from tests.factories import UserFactory
 
@@ -37,6 +38,9 @@ class WhoAmI(BaseTool):
             "request": ctx.request,
             "headers": dict(ctx.headers),
         }
+
+
+COLOR = {"type": "object", "properties": {"color": {"type": "string"}}}
 
 
 class Stranger:
@@ -324,3 +328,105 @@ def test_work_is_in_no_transaction_of_the_framework_s(in_memory, inline, monkeyp
         result = Poller().call("task_result", {"task_id": task_id})
 
     assert result["structuredContent"] == {"result": {"atomic": before}}
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("in_memory", "unstarted", "whoami")
+class TestLostConnections:
+    """A change may be made although its worker hears of a failure."""
+
+    @pytest.fixture
+    def store(self, monkeypatch):
+        """Every change is made, and the first one of each kind seems to have failed."""
+        store = tasks.store()
+        seen = set()
+        update = store.update
+
+        async def loses(task_id, *, where=None, **changes):
+            done = await update(task_id, where=where, **changes)
+            kind = changes.get("status", "claim")
+            if kind not in seen:
+                seen.add(kind)
+                raise OperationalError("the connection is gone")
+            return done
+
+        monkeypatch.setattr(store, "update", loses)
+        return store
+
+    def test_a_worker_keeps_what_it_claimed(self, store, whoami):
+        task_id = Poller().submit("whoami")
+        work.perform(task_id)
+
+        assert whoami == [task_id]
+        assert tasks.load(task_id).status == "completed"
+
+    def test_a_task_that_was_parked_goes_on(self, store):
+        class Asks(WhoAmI):
+            name = "asks"
+
+            def run(self, arguments, ctx):
+                return {"color": ctx.elicit("Which?", COLOR, key="color").content["color"]}
+
+        extension = {"extensions": {"io.modelcontextprotocol/tasks": {}}, "elicitation": {"form": {}}}
+        with testing.served(Asks):
+            ctx = testing.build_context(capabilities=extension)
+            task_id = testing.run_tool("asks", ctx=ctx)["taskId"]
+            work.perform(task_id)
+            record = tasks.load(task_id)
+            assert (record.status, list(record.questions)) == ("input_required", ["color"])
+            answer = {"action": "accept", "content": {"color": "red"}}
+            with pytest.raises(OperationalError):
+                tasks.deliver(record, {"color": answer})
+            work.perform(task_id)
+
+        assert tasks.load(task_id).result["content"][0]["text"] == '{"color":"red"}'
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("store", ["django_mcp.background.store.OrmStore", MEMORY])
+@pytest.mark.parametrize("end", ["completed", "failed", "cancelled"])
+def test_what_was_sent_is_forgotten_at_the_end(in_memory, unstarted, store, end):
+    """It may hold secrets, and nothing runs again."""
+
+    class Takes(WhoAmI):
+        name = "takes"
+        input_schema = {"type": "object", "properties": {"pin": {"type": "string", "format": "password"}}}
+
+        def run(self, arguments, ctx):
+            assert arguments == {"pin": "1234"}
+            if end == "failed":
+                raise ValueError("no")
+            return {}
+
+    in_memory["STORE"] = store
+    with testing.served(Takes):
+        task_id = Poller().submit("takes", {"pin": "1234"})
+        assert tasks.load(task_id).arguments == {"pin": "1234"}
+        if end == "cancelled":
+            tasks.cancel(tasks.load(task_id))
+        else:
+            work.perform(task_id, watched=False)
+
+    record = tasks.load(task_id)
+    assert (record.status, record.arguments, record.answers) == (end, {}, {})
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("message", "kept"), [("a\0b", "ab"), ("\ud800", "?"), (gettext_lazy("Yes"), "Yes"), (7, "7")]
+)
+def test_no_message_costs_the_result(in_memory, unstarted, message, kept):
+    class Tells(WhoAmI):
+        name = "tells"
+
+        def run(self, arguments, ctx):
+            ctx.report_progress(1, message=message)
+            return {}
+
+    in_memory["STORE"] = "django_mcp.background.store.OrmStore"
+    with testing.served(Tells):
+        task_id = Poller().submit("tells")
+        work.perform(task_id, watched=False)
+
+    record = tasks.load(task_id)
+    assert (record.status, record.status_message) == ("completed", kept)
