@@ -67,6 +67,8 @@ class Chained:
             canonical(run.ctx.answers),
             translation.get_language(),
             timezone.get_current_timezone_name(),
+            # Hints name only what the caller sees, and no author can say that all see the same.
+            run.view.key,
             "" if public else principal(run.ctx.user),
         ]
 

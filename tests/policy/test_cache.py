@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone, translation
 
-from django_mcp import Axis, Cache, Policy, Tool, ToolError, action, errors, testing
+from django_mcp import Axis, Cache, Hint, Policy, Reply, Tool, ToolError, action, errors, testing
 from django_mcp.policy.cache import CacheLink
 from tests.asking import NAME
 from tests.policy.answers import Script, code, error, ok
@@ -98,6 +98,33 @@ def test_a_public_answer_is_kept_for_all(serve, clock):
         assert [code(call(ctx=ctx)) for ctx in users()] == [None] * 3
 
     assert call() == ok(1, source="cache", attempts=0)
+
+
+def test_a_public_answer_names_nothing_that_its_caller_does_not_see(clock):
+    class Staff(Tool):
+        """For the staff."""
+
+        @action(description="Wipe", properties={}, permission=lambda ctx: not ctx.user.is_anonymous)
+        def wipe(self, data, ctx):
+            return 1
+
+    class Shop(Tool):
+        """A shop."""
+
+        @action(description="Buy", properties={}, policy=Policy(cache=Cache(ttl=60, public=True)))
+        def buy(self, data, ctx):
+            return Reply({"bought": 1}, hint_context={})
+
+        def hints(self, action, hint_context):
+            return [Hint(tool="staff", action="wipe", description="Wipe", example={})]
+
+    ada, nobody = testing.build_context(user=User(pk=1)), testing.build_context()
+    with testing.served(Shop, Staff):
+        answers = [testing.run_tool("shop", action="buy", ctx=ctx) for ctx in (ada, nobody, ada, nobody)]
+
+    assert ["hints" in testing.json(answer) for answer in answers] == [True, False, True, False]
+    sources = [answer["_meta"]["django_mcp.source"] for answer in answers]
+    assert sources == ["live", "live", "cache", "cache"]
 
 
 def test_an_answer_never_crosses_tenants(serve, clock):
