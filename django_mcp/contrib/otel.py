@@ -122,22 +122,11 @@ class Receiver:
         told = {**names, "django_mcp.status": status}
         self._calls.add(1, told)
         self._duration.record(duration, told)
-        call = _current.get()
-        if call is None:
-            return
-        tenants = {f"django_mcp.axis.{name}": value for name, value in axes.snapshot().items()}
-        call.span.update_name(" ".join(names.values()))
-        call.span.set_attributes({**told, **outcome, **tenants})
-        if status in ("error", "fault"):
-            call.span.set_status(trace.StatusCode.ERROR)
-        call.span.end()
-        _leave(call)
+        _end(names, status, outcome)
 
     def _cancelled(self, **fields: Any) -> None:
-        """The span stays open, but what the thread does next does not stand below it."""
-        call = _current.get()
-        if call is not None:
-            _leave(call)
+        """Nobody got an answer, so none is counted."""
+        _end(_names(fields), "cancelled", {})
 
     def _retried(self, **fields: Any) -> None:
         self._retries.add(1, _names(fields))
@@ -187,7 +176,17 @@ def _names(fields: Mapping[str, Any]) -> dict[str, str]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def _leave(call: _Call) -> None:
+def _end(names: dict[str, str], status: str, outcome: Mapping[str, Any]) -> None:
+    """End the span of the current call, if it has one."""
+    call = _current.get()
+    if call is None:
+        return
+    tenants = {f"django_mcp.axis.{name}": value for name, value in axes.snapshot().items()}
+    call.span.update_name(" ".join(names.values()))
+    call.span.set_attributes({**names, "django_mcp.status": status, **outcome, **tenants})
+    if status in ("error", "fault"):
+        call.span.set_status(trace.StatusCode.ERROR)
+    call.span.end()
     # Not by its token, which holds in one context only: a call may end in another thread than it began.
     _current.set(call.outer)
     context.attach(call.before)

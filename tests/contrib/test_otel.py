@@ -142,10 +142,19 @@ def test_what_follows_a_cancelled_call_in_its_thread_does_not_stand_below_it(tel
             testing.run_tool("shop", action="go")
         assert trace.get_current_span() is trace.INVALID_SPAN
         testing.run_tool("shop", action="buy")
+    [cancelled] = telemetry.finished("shop go")
     [span] = telemetry.finished("shop buy")
 
     assert span.parent is None
-    assert telemetry.finished("shop go") == []
+    assert attributes(cancelled) == {
+        "server": "default",
+        "tool": "shop",
+        "action": "go",
+        "request_id": "1",
+        "status": "cancelled",
+    }
+    assert cancelled.status.status_code is trace.StatusCode.UNSET
+    assert sum(telemetry.metrics("django_mcp.calls").values()) == 1
 
 
 @pytest.mark.parametrize("name", ["buy", "abuy"])
@@ -266,6 +275,11 @@ def test_a_call_that_began_before_is_counted_though_it_has_no_span(telemetry, ru
             self.connect()
             raise ValueError
 
+        @action(description="Leave", properties={})
+        def leave(self, data, ctx):
+            self.connect()
+            raise Cancelled
+
     other = Telemetry()
     receiver = otel.Receiver(other.provider, other.meters)
     tool = type("Opening", (Opening,), {"__doc__": "O.", "connect": staticmethod(receiver.connect)})
@@ -275,6 +289,9 @@ def test_a_call_that_began_before_is_counted_though_it_has_no_span(telemetry, ru
         for name in ("open", "crash", "fault"):
             run("opening", action=name)
             receiver.disconnect()
+        with pytest.raises(Cancelled):
+            run("opening", action="leave")
+        receiver.disconnect()
     assert sum(other.metrics("django_mcp.calls").values()) == 3
     assert other.spans.get_finished_spans() == ()
     other.meters.shutdown()
