@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: clean conformance demo docs help lint live matrix serve setup soak test types
+.PHONY: bench bench-quick clean conformance demo docs help lint live matrix serve setup soak test types
 
 BIN = .venv/bin
 # Development mode warns of what is left open or never awaited. Its memory allocator looks for faults of C code, at twice
@@ -17,6 +17,8 @@ help:
 	@echo "make soak    ten thousand calls with injected failures; nothing may be lost or left behind"
 	@echo "make conformance   the official conformance suite"
 	@echo "make matrix  the test suite on the newest Python and Django"
+	@echo "make bench-quick   the cost of a request beside a view written by hand, in this process (half a minute)"
+	@echo "make bench   the same over HTTP, beside other packages, on three servers; growth (ten minutes)"
 	@echo "make lint types docs"
 
 setup: $(STAMP)
@@ -37,6 +39,14 @@ soak: $(STAMP)
 
 conformance: $(STAMP)
 	@$(BIN)/python -m tests.conformance.run
+
+bench-quick: $(STAMP)
+	@$(BIN)/python -m benchmarks.quick
+
+bench:
+	@sh benchmarks/environments.sh .bench
+	@.bench/own/bin/python -m benchmarks.growth
+	@.bench/own/bin/python -m benchmarks.over_http .bench
 
 matrix: $(STAMP)
 	@sh tools/matrix.sh
@@ -62,6 +72,6 @@ docs: $(STAMP)
 	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 
 clean:
-	rm -rf tests/node/node_modules
+	rm -rf .bench tests/node/node_modules
 	rm -rf .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .tox build dist docs/_build
 	rm -f example_project/db.sqlite3
