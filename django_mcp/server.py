@@ -108,19 +108,22 @@ class Server:
 
     def view(self, message: Message, ctx: Context) -> View:
         """What the caller sees; the same one however often it is asked for, so permissions are asked once."""
-        if ctx.view is None:
-            ctx.request_id = None if message.id is jsonrpc.NO_ID else message.id
-            ctx.server = self.name
-            ctx.meta = message.meta
-            ctx.version = message.version
-            ctx.capabilities = versions.capabilities(message)
-            ctx.view = self.catalog.view(ctx)
-        view: View = ctx.view
+        return self._view(message, ctx, self.catalog) if ctx.view is None else ctx.view
+
+    def _view(self, message: Message, ctx: Context, catalog: Catalog) -> View:
+        ctx.request_id = None if message.id is jsonrpc.NO_ID else message.id
+        ctx.server = self.name
+        ctx.meta = message.meta
+        ctx.version = message.version
+        ctx.capabilities = versions.capabilities(message)
+        view = ctx.view = catalog.view(ctx)
         return view
 
     def _exchange(self, message: Message, ctx: Context) -> Exchange:
+        catalog = self.catalog
+        view = self._view(message, ctx, catalog) if ctx.view is None else ctx.view
         ctx.reporter = progress.reporter(message, ctx.notify)
-        return Exchange(message, ctx, self.settings, self.catalog, self.view(message, ctx))
+        return Exchange(message, ctx, self.settings, catalog, view)
 
 
 def _method(exchange: Exchange) -> Answer:
@@ -167,4 +170,4 @@ _servers: dict[str, Server] = {}
 def get_server(name: str = "default") -> Server:
     """The server of a name in `DJANGO_MCP["SERVERS"]`, or the default one. Raises ConfigurationError."""
     conf.get().server(name)
-    return _servers.setdefault(name, Server(name))
+    return _servers.get(name) or _servers.setdefault(name, Server(name))

@@ -119,8 +119,8 @@ def check_fields(message: Message) -> None:
 def _meta_problem(meta: Any) -> str | None:
     if not isinstance(meta, dict):
         return f"params._meta must be an object with {PROTOCOL_VERSION} and {CLIENT_CAPABILITIES}"
-    missing = [key for key in (PROTOCOL_VERSION, CLIENT_CAPABILITIES) if key not in meta]
-    if missing:
+    if PROTOCOL_VERSION not in meta or CLIENT_CAPABILITIES not in meta:
+        missing = [key for key in (PROTOCOL_VERSION, CLIENT_CAPABILITIES) if key not in meta]
         return f"params._meta lacks {' and '.join(missing)}"
     if not isinstance(meta[PROTOCOL_VERSION], str):
         return f"params._meta {PROTOCOL_VERSION} must be a string"
@@ -137,7 +137,9 @@ def _meta_problem(meta: Any) -> str | None:
 
 
 def _is_implementation(info: Any) -> bool:
-    return isinstance(info, dict) and all(isinstance(info.get(key), str) for key in ("name", "version"))
+    if not isinstance(info, dict):
+        return False
+    return isinstance(info.get("name"), str) and isinstance(info.get("version"), str)
 
 
 def check_version(message: Message, settings: ServerSettings) -> None:

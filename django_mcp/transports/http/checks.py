@@ -52,22 +52,35 @@ class WireCheck:
         self._is_async = iscoroutinefunction(get_response)
         if self._is_async:
             markcoroutinefunction(self)
+        self._row: tuple[WireCheck, ...] = (self,)
+        self._behind = get_response
+        # Checks that stand in a row are passed in a loop: each one calling the next costs more than most checks.
+        if isinstance(get_response, WireCheck) and type(get_response).__call__ is WireCheck.__call__:
+            self._row += get_response._row
+            self._behind = get_response._behind
+        self._awaits = type(self).acheck is not WireCheck.acheck
 
     def __call__(self, request: HttpRequest) -> Any:
         if self._is_async:
-            return self.__acall__(request)
-        try:
-            response = self.check(request)
-        except ProtocolError as error:
-            response = self.refuse(request, error)
-        return self.get_response(request) if response is None else response
+            return self._acall(request)
+        for one in self._row:
+            try:
+                response = one.check(request)
+            except ProtocolError as error:
+                response = one.refuse(request, error)
+            if response is not None:
+                return response
+        return self._behind(request)
 
-    async def __acall__(self, request: HttpRequest) -> Any:
-        try:
-            response = await self.acheck(request)
-        except ProtocolError as error:
-            response = self.refuse(request, error)
-        return await self.get_response(request) if response is None else response
+    async def _acall(self, request: HttpRequest) -> Any:
+        for one in self._row:
+            try:
+                response = await one.acheck(request) if one._awaits else one.check(request)
+            except ProtocolError as error:
+                response = one.refuse(request, error)
+            if response is not None:
+                return response
+        return await self._behind(request)
 
     def check(self, request: HttpRequest) -> HttpResponse | None:
         raise NotImplementedError
@@ -98,7 +111,7 @@ def exchange(request: HttpRequest) -> Exchange:
 
 def message(request: HttpRequest) -> Message:
     """The message of a request that has passed `classify`."""
-    found = exchange(request).message
+    found: Message | None = request.mcp.message  # type: ignore[attr-defined]  # set by the pipeline
     assert found is not None
     return found
 

@@ -51,6 +51,7 @@ def run(request: HttpRequest, name: str) -> HttpResponse:
     except Exception as raised:
         response = _contain(request, raised)
     announce(request, name)
+    _part(request)
     return response
 
 
@@ -62,6 +63,7 @@ async def arun(request: HttpRequest, name: str) -> HttpResponse:
     except Exception as raised:
         response = _contain(request, raised)
     await aannounce(request, name)
+    _part(request)
     return response
 
 
@@ -97,17 +99,26 @@ def _open(request: HttpRequest, name: str) -> Exchange:
     return opened
 
 
+def _part(request: HttpRequest) -> None:
+    """Let go of the context, which knows the request: both are freed at once, not by the garbage collector."""
+    opened: Exchange | None = getattr(request, "mcp", None)
+    if opened is not None:
+        opened.ctx = None
+
+
 def _dispatch(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
-    if sse.wanted(request, message(request)):
+    sent = message(request)
+    if sse.wanted(request, sent):
         return sse.answer(request, _door(request))
-    answer = exchange(request).server.handle(message(request), context(request))
+    answer = exchange(request).server.handle(sent, context(request))
     return responses.send(request, DISPATCH, answer)
 
 
 async def _adispatch(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
-    if sse.wanted(request, message(request)):
+    sent = message(request)
+    if sse.wanted(request, sent):
         return await sse.aanswer(request, _door(request))
-    answer = await exchange(request).server.ahandle(message(request), context(request))
+    answer = await exchange(request).server.ahandle(sent, context(request))
     return responses.send(request, DISPATCH, answer)
 
 

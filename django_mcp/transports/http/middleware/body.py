@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from django.http import HttpRequest
@@ -52,5 +53,6 @@ def _refusal(status: int, reason: str, text: str) -> ProtocolError:
     return ProtocolError(status, INVALID_REQUEST, reason, text)
 
 
+@lru_cache(maxsize=64)
 def _accepts_json(accept: str) -> bool:
     return any(part.split(";")[0].strip().lower() in _ACCEPTED for part in accept.split(","))
