@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
@@ -74,14 +73,19 @@ class Reporter:
 _current: ContextVar[Context | None] = ContextVar("django_mcp_call", default=None)
 
 
-@contextmanager
-def running(ctx: Context) -> Iterator[None]:
-    """Make this the call that `report_progress` speaks of."""
-    token = _current.set(ctx)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+class Running:
+    """Makes a call the one that `report_progress` speaks of, while a block runs."""
+
+    __slots__ = ("_ctx", "_token")
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+
+    def __enter__(self) -> None:
+        self._token = _current.set(self._ctx)
+
+    def __exit__(self, *raised: object) -> None:
+        _current.reset(self._token)
 
 
 def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:

@@ -27,22 +27,32 @@ def pointer(tool: str | None = None, action: str | None = None) -> str:
 
 
 def check_arguments(
-    arguments: Mapping[str, Any], types: Mapping[str, str], owner: str, help_call: str
+    arguments: Mapping[str, Any], types: Mapping[str, str], owner: str, about: str | None
 ) -> Body | None:
-    """Gates 1 and 2: only known arguments, each of its JSON type. An explicit null is a wrong type."""
+    """Gates 1 and 2: only known arguments, each of its JSON type. An explicit null is a wrong type.
+
+    `owner` takes the arguments; `about` is the tool whose help says more, None for the index.
+    """
+    for name, value in arguments.items():
+        if name not in types or not isinstance(value, _TYPES[types[name]]):
+            return _refused_arguments(arguments, types, owner, pointer(about))
+    return None
+
+
+def _refused_arguments(
+    arguments: Mapping[str, Any], types: Mapping[str, str], owner: str, help_call: str
+) -> Body:
     unknown = sorted(name for name in arguments if name not in types)
     if unknown:
         return {**_unknown_arguments(unknown, list(types), owner), "help": help_call}
     wrong = {name: types[name] for name in arguments if not isinstance(arguments[name], _TYPES[types[name]])}
-    if wrong:
-        told = " and ".join(f"{name} must be of JSON type {kind}" for name, kind in sorted(wrong.items()))
-        return {
-            "error": "invalid_argument_types",
-            "message": f"{told}.",
-            "invalid": dict(sorted(wrong.items())),
-            "help": help_call,
-        }
-    return None
+    told = " and ".join(f"{name} must be of JSON type {kind}" for name, kind in sorted(wrong.items()))
+    return {
+        "error": "invalid_argument_types",
+        "message": f"{told}.",
+        "invalid": dict(sorted(wrong.items())),
+        "help": help_call,
+    }
 
 
 def _unknown_arguments(unknown: list[str], known: list[str], owner: str) -> Body:

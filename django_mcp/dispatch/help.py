@@ -66,7 +66,7 @@ class Help(BaseTool):
 
     def _resolve(self, arguments: dict[str, Any], ctx: Context) -> tuple[gates.Body | None, Any]:
         view: View = ctx.view
-        refused = gates.check_arguments(arguments, _ARGUMENTS, "help", gates.pointer())
+        refused = gates.check_arguments(arguments, _ARGUMENTS, "help", None)
         if refused is not None:
             return refused, None
         tool, action = arguments.get("tool"), arguments.get("action")

@@ -11,17 +11,16 @@ import copy
 import secrets
 import time
 from collections.abc import Awaitable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
-from django.db import connections, transaction
 
 from django_mcp import conf, signals
 from django_mcp.authoring.elicitation import Interruption
 from django_mcp.authoring.errors import ToolError
-from django_mcp.authoring.progress import Cancelled, running
-from django_mcp.dispatch import answer, consent, gates
+from django_mcp.authoring.progress import Cancelled, Running
+from django_mcp.dispatch import answer, consent, gates, transactions
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.chained import Chained
 from django_mcp.dispatch.classify import verdict
@@ -90,12 +89,15 @@ class Run:
     """One call on its way. `outcome` is what becomes of it, as far as is known."""
 
     __slots__ = (
+        "_chain",
         "_entry",
+        "_options",
         "_started",
         "_whole",
         "ctx",
         "data",
         "handler",
+        "is_async",
         "outcome",
         "registration",
         "sent",
@@ -119,25 +121,19 @@ class Run:
         self._entry: ActionEntry | None = registration.entry(ctx.action)
         self.data = arguments
         # A call without a known action has no handler; the gates answer it.
-        self.handler: Any = registration.run if self._entry is None else self._entry.handler
+        self.handler: Any = registration.run
+        if self._entry is not None:
+            self.handler = self._entry.handler
+        called = self._entry or registration
+        self._chain: Chain | None = called.chain
+        self._options: Mapping[str, Any] = called.options
+        self.is_async = called.is_async
         self.outcome = Outcome()
-
-    @property
-    def _options(self) -> Mapping[str, Any]:
-        return self.registration.options if self._entry is None else self._entry.options
-
-    @property
-    def is_async(self) -> bool:
-        return self.registration.is_async if self._entry is None else self._entry.is_async
 
     @property
     def binders(self) -> tuple[Binder, ...]:
         """What finds the axes' values for this call; the work of a task has those of its submission."""
         return () if self.ctx.task is not None else self.view.binders(self.registration)
-
-    @property
-    def _chain(self) -> Chain | None:
-        return self.registration.chain if self._entry is None else self._entry.chain
 
     @property
     def limit(self) -> float | None:
@@ -221,24 +217,25 @@ class Run:
 
         Raises what the handler raised, after a rollback.
         """
-        with ExitStack() as transactions:
-            self._begin(transactions)
-            handler = async_to_sync(handler) if self.is_async else handler
-            with running(ctx):
+        handler = async_to_sync(handler) if self.is_async else handler
+        with self._transaction():
+            with Running(ctx):
                 returned = handler(data, ctx)
             return self.answer(returned, ctx)
 
     async def aattempt(self, handler: Any, data: Any, ctx: Context) -> CallResult:
         """`attempt` of an async handler."""
-        transactions = ExitStack()
+        stack = ExitStack()
         try:
-            await in_thread(self._begin, transactions)
-            with running(ctx):
+            transaction = self._transaction()
+            if transaction is not transactions.NONE:
+                await in_thread(stack.enter_context, transaction)
+            with Running(ctx):
                 returned = await handler(data, ctx)
-            return await lasting(self._complete, transactions, returned, ctx)
+            return await lasting(self._complete, stack, returned, ctx)
         except BaseException as raised:
             # Rolls back; where the answer is complete, the stack is empty already.
-            await in_thread(transactions.__exit__, type(raised), raised, raised.__traceback__)
+            await in_thread(stack.__exit__, type(raised), raised, raised.__traceback__)
             raise
 
     def left(self) -> float | None:
@@ -267,15 +264,16 @@ class Run:
 
     def stop(self, result: CallResult) -> CallResult:
         """Announce the answer."""
-        self.signal(
-            signals.tool_stopped,
-            duration=time.monotonic() - self._started,
-            is_error=result.is_error,
-            error_kind=result.error_kind,
-            source=self.outcome.source,
-            degraded=self.outcome.degraded,
-            attempts=self.outcome.attempts,
-        )
+        if signals.tool_stopped.receivers:
+            self.signal(
+                signals.tool_stopped,
+                duration=time.monotonic() - self._started,
+                is_error=result.is_error,
+                error_kind=result.error_kind,
+                source=self.outcome.source,
+                degraded=self.outcome.degraded,
+                attempts=self.outcome.attempts,
+            )
         return result
 
     def fail(self, raised: BaseException) -> CallResult:
@@ -308,18 +306,17 @@ class Run:
 
     def _gate_action(self) -> gates.Body | None:
         registration = self.registration
-        body = gates.check_arguments(
-            self.sent, gates.ACTION_ARGUMENTS, registration.name, gates.pointer(registration.name)
-        )
+        name = registration.name
+        body = gates.check_arguments(self.sent, gates.ACTION_ARGUMENTS, name, name)
         if body is not None:
             return body
         actions = self.view.actions(registration)
-        name = self.ctx.action
-        if name is None:
+        action = self.ctx.action
+        if action is None:
             return gates.missing_action(registration, actions)
-        entry = actions.get(name)
+        entry = actions.get(action)
         if entry is None:
-            return gates.unknown_action(registration, actions, name)
+            return gates.unknown_action(registration, actions, action)
         data = self.sent.get("data", {})
         return gates.check_data(registration, entry, data) or self._take(entry, data)
 
@@ -328,7 +325,7 @@ class Run:
         whole = self._whole = entry.closure.integers(data)
         if entry.convert is None:
             # A copy, so that a handler that changes a default changes it for nobody else.
-            self.data = {**copy.deepcopy(entry.defaults), **whole}
+            self.data = {**copy.deepcopy(entry.defaults), **whole} if entry.defaults else dict(whole)
             return None
         try:
             self.data = entry.convert(whole)
@@ -336,19 +333,17 @@ class Run:
             return gates.refused_values(self.registration, entry, refused.problems)
         return None
 
-    def _begin(self, transactions: ExitStack) -> None:
-        """A transaction on every alias that has one around requests; none for what only reads.
+    def _transaction(self) -> AbstractContextManager[Any]:
+        """What an attempt runs in; nothing for what only reads.
 
-        None for the work of a task either: it may take minutes, and others wait for what a transaction holds.
+        Nothing for the work of a task either: it may take minutes, and others wait for what a transaction
+        holds.
         """
-        if self._options.get("read_only") or self.ctx.task is not None:
-            return
-        for alias, config in connections.settings.items():
-            if config["ATOMIC_REQUESTS"]:
-                transactions.enter_context(transaction.atomic(using=alias))
+        only_reads = self._options.get("read_only") or self.ctx.task is not None
+        return transactions.together([] if only_reads else transactions.atomic())
 
-    def _complete(self, transactions: ExitStack, returned: Any, ctx: Context) -> CallResult:
-        with transactions:
+    def _complete(self, stack: ExitStack, returned: Any, ctx: Context) -> CallResult:
+        with stack:
             return self.answer(returned, ctx)
 
     def answer(self, returned: Any, ctx: Context) -> CallResult:

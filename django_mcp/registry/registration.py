@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django_mcp.authoring.tool import Callbacks, Tool
@@ -74,11 +74,11 @@ class Registration:
     output: Output | None = None
     #: What the calls of a hand-written tool go through; None: nothing.
     chain: Chain | None = None
+    #: Whether the tool is called by action.
+    dispatches: bool = field(init=False)
 
-    @property
-    def dispatches(self) -> bool:
-        """Whether the tool is called by action."""
-        return isinstance(self.tool, Tool)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dispatches", isinstance(self.tool, Tool))
 
     def awaits(self, action: object) -> bool:
         """Whether a call of this action, or of the tool without actions, is awaited on an event loop."""

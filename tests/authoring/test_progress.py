@@ -7,7 +7,7 @@ import math
 import pytest
 
 from django_mcp import Context, Tool, action, report_progress, testing
-from django_mcp.authoring.progress import Cancelled, Reporter, running
+from django_mcp.authoring.progress import Cancelled, Reporter, Running
 
 
 class Clock:
@@ -100,7 +100,7 @@ def test_outside_of_a_call_nothing_happens():
 def test_code_without_a_context_reports_for_the_call_it_runs_for(reporter, sent):
     ctx = Context()
     ctx.reporter = reporter
-    with running(ctx):
+    with Running(ctx):
         report_progress(1, 2, "half")
     report_progress(2)
     assert sent == [(1, 2, "half")]

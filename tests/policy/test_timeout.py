@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import nullcontext
 
 import pytest
 from django.db import connections
@@ -200,10 +201,11 @@ def test_a_handler_whose_time_is_over_before_it_begins_never_does(serve_sync, cl
         entered.set()
         clock.advance(5)
         assert go.wait(10)
+        return nullcontext()
 
     from django_mcp.dispatch.run import Run
 
-    monkeypatch.setattr(Run, "_begin", wait)
+    monkeypatch.setattr(Run, "_transaction", wait)
     call = serve_sync(lambda data, ctx: begun.append(1), TIMEOUT)
 
     assert call() == TOO_LONG

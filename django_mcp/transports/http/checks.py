@@ -54,7 +54,7 @@ class WireCheck:
             markcoroutinefunction(self)
         self._row: tuple[WireCheck, ...] = (self,)
         self._behind = get_response
-        # Checks that stand in a row are passed in a loop: each one calling the next costs more than most checks.
+        # Checks in a row are passed in a loop: calling the next one costs more than most of them do.
         if isinstance(get_response, WireCheck) and type(get_response).__call__ is WireCheck.__call__:
             self._row += get_response._row
             self._behind = get_response._behind

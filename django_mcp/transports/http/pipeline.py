@@ -100,7 +100,7 @@ def _open(request: HttpRequest, name: str) -> Exchange:
 
 
 def _part(request: HttpRequest) -> None:
-    """Let go of the context, which knows the request: both are freed at once, not by the garbage collector."""
+    """Part the request and its context, so that both are freed at once and not as garbage."""
     opened: Exchange | None = getattr(request, "mcp", None)
     if opened is not None:
         opened.ctx = None
