@@ -83,7 +83,7 @@ class Server:
             return jsonrpc.ACCEPTED
         try:
             exchange = self._exchange(message, ctx)
-            return _answered(message, _method(exchange)(exchange))
+            return jsonrpc.result(message.id, _method(exchange)(exchange))
         except Exception as raised:
             return _failed(message, raised)
 
@@ -99,18 +99,19 @@ class Server:
                 exchange = await in_thread(self._exchange, message, ctx)
             answer = _method(exchange)
             if answer is tools_call.answer and tools_call.awaits(exchange.catalog, message):
-                return _answered(message, await tools_call.aanswer(exchange))
+                return jsonrpc.result(message.id, await tools_call.aanswer(exchange))
             if message.method in _ASKS_DATABASE or exchange.catalog.guarded:
-                return _answered(message, await abandonable(ctx, answer, exchange))
-            return _answered(message, answer(exchange))
+                return jsonrpc.result(message.id, await abandonable(ctx, answer, exchange))
+            return jsonrpc.result(message.id, answer(exchange))
         except Exception as raised:
             return _failed(message, raised)
 
     def view(self, message: Message, ctx: Context) -> View:
         """What the caller sees; the same one however often it is asked for, so permissions are asked once."""
-        return self._view(message, ctx, self.catalog) if ctx.view is None else ctx.view
-
-    def _view(self, message: Message, ctx: Context, catalog: Catalog) -> View:
+        view: View | None = ctx.view
+        if view is not None:
+            return view
+        catalog = registry.catalog(self.name)
         ctx.request_id = None if message.id is jsonrpc.NO_ID else message.id
         ctx.server = self.name
         ctx.meta = message.meta
@@ -120,32 +121,31 @@ class Server:
         return view
 
     def _exchange(self, message: Message, ctx: Context) -> Exchange:
-        catalog = self.catalog
-        view = self._view(message, ctx, catalog) if ctx.view is None else ctx.view
-        ctx.reporter = progress.reporter(message, ctx.notify)
-        return Exchange(message, ctx, self.settings, catalog, view)
+        view: View = ctx.view or self.view(message, ctx)
+        if ctx.notify is not None:
+            ctx.reporter = progress.reporter(message, ctx.notify)
+        return Exchange(message, ctx, view.catalog.settings, view.catalog, view)
 
 
 def _method(exchange: Exchange) -> Answer:
     message = exchange.message
     answer = (_LEGACY if message.legacy else _MODERN).get(message.method)
-    if message.method in tasks.METHODS and not exchange.catalog.has_background:
-        answer = None
+    if answer is tools_call.answer:
+        if not message.is_checked:
+            tools_call.check_params(message)
+        return answer
+    if message.method in tasks.METHODS:
+        if exchange.catalog.has_background:
+            tasks.check_params(message)
+        else:
+            answer = None
     if answer is None:
         text = f"Method not found: {bound.echo(message.method)}"
         if message.method == "initialize":
             # The user of a client from before 2026-07-28 sees this text and nothing else.
             text += f"; the protocol versions served are {', '.join(versions.served(exchange.settings))}"
         raise ProtocolError(404, METHOD_NOT_FOUND, "method_not_found", text, request_id=message.id)
-    if message.method == "tools/call":
-        tools_call.check_params(message)
-    elif message.method in tasks.METHODS:
-        tasks.check_params(message)
     return answer
-
-
-def _answered(message: Message, body: bytes) -> Response:
-    return Response(200, jsonrpc.result(message.id, body))
 
 
 def _failed(message: Message, raised: Exception) -> Response:
@@ -169,5 +169,8 @@ _servers: dict[str, Server] = {}
 
 def get_server(name: str = "default") -> Server:
     """The server of a name in `DJANGO_MCP["SERVERS"]`, or the default one. Raises ConfigurationError."""
-    conf.get().server(name)
-    return _servers.get(name) or _servers.setdefault(name, Server(name))
+    server = _servers.get(name)
+    if server is None or name not in conf.get().servers:
+        conf.get().server(name)
+        server = _servers.setdefault(name, Server(name))
+    return server

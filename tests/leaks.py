@@ -53,7 +53,8 @@ def state():
             for variable, value in contextvars.copy_context().items()
             if variable.name.startswith("django_mcp") and value is not None
         },
-        "settings": conf.get(),
+        # The settings of a server are compared by identity, and renewed when any setting changes.
+        "settings": repr(conf.get()),
         "transactions of requests": {
             alias: connections.settings[alias]["ATOMIC_REQUESTS"] for alias in connections
         },

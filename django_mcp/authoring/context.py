@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from asgiref.sync import sync_to_async
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _TRACE: Final = ("traceparent", "tracestate", "baggage")
 
 
@@ -50,31 +52,28 @@ class Context:
     whose work this is, None in a call that is answered at once.
     """
 
-    __slots__ = (
-        "_asked",
-        "_cancelled",
-        "_headers",
-        "_identity",
-        "_whole",
-        "action",
-        "answers",
-        "assigns",
-        "capabilities",
-        "carried",
-        "interruption",
-        "meta",
-        "notify",
-        "once",
-        "reporter",
-        "request",
-        "request_id",
-        "server",
-        "single_use",
-        "task",
-        "tool",
-        "version",
-        "view",
-    )
+    # What most calls leave as it is stands here, so that making a context costs little.
+    request_id: str | int | float | None = None
+    server = ""
+    tool = ""
+    action: str | None = None
+    version = ""
+    meta: Mapping[str, Any] = _NOTHING
+    capabilities: Mapping[str, Any] = _NOTHING
+    answers: Mapping[str, Any] = _NOTHING
+    task: str | None = None
+    view: Any = None
+    #: Where progress goes; None where nobody asked for it.
+    reporter: Reporter | None = None
+    #: The interruption raised from this context, kept so that a handler cannot hide it.
+    interruption: Interruption | None = None
+    #: Whether this run asked a question whose answer holds only once.
+    once = False
+    #: Whether the answers at hand came with a state that was accepted this one time only.
+    single_use = False
+    _cancelled = False
+    #: The context this one is a fork of.
+    _whole: Context | None = None
 
     def __init__(
         self,
@@ -89,30 +88,9 @@ class Context:
         #: How the transport sends a notification during the call; None where it cannot.
         self.notify = notify
         self.assigns: dict[str, Any] = {} if assigns is None else assigns
-        self.request_id: str | int | float | None = None
-        self.server = ""
-        self.tool = ""
-        self.action: str | None = None
-        self.meta: Mapping[str, Any] = {}
-        self.version = ""
-        self.capabilities: Mapping[str, Any] = {}
-        self.answers: Mapping[str, Any] = {}
         #: Answers this run has read, which travel on when it asks again.
         self.carried: dict[str, Any] = {}
-        #: The interruption raised from this context, kept so that a handler cannot hide it.
-        self.interruption: Interruption | None = None
-        #: Whether this run asked a question whose answer holds only once.
-        self.once = False
-        #: Whether the answers at hand came with a state that was accepted this one time only.
-        self.single_use = False
         self._asked: set[str] = set()
-        self._cancelled = False
-        #: The context this one is a fork of.
-        self._whole: Context | None = None
-        #: Where progress goes; None where nobody asked for it.
-        self.reporter: Reporter | None = None
-        self.task: str | None = None
-        self.view: Any = None
         self._identity = identity
         self._headers = headers
 

@@ -70,22 +70,8 @@ class Reporter:
             self._send(*waiting)
 
 
-_current: ContextVar[Context | None] = ContextVar("django_mcp_call", default=None)
-
-
-class Running:
-    """Makes a call the one that `report_progress` speaks of, while a block runs."""
-
-    __slots__ = ("_ctx", "_token")
-
-    def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-
-    def __enter__(self) -> None:
-        self._token = _current.set(self._ctx)
-
-    def __exit__(self, *raised: object) -> None:
-        _current.reset(self._token)
+#: The call that `report_progress` speaks of.
+current: Final[ContextVar[Context | None]] = ContextVar("django_mcp_call", default=None)
 
 
 def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
@@ -93,6 +79,6 @@ def report_progress(progress: float, total: float | None = None, message: str | 
 
     The same as `Context.report_progress`, for code that has no context at hand.
     """
-    ctx = _current.get()
+    ctx = current.get()
     if ctx is not None:
         ctx.report_progress(progress, total, message)

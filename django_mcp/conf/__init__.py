@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 from django.conf import settings as django_settings
@@ -34,15 +35,17 @@ __all__ = [
     "host_allowed",
     "is_debug",
     "is_shared_cache",
+    "names_site",
     "offences",
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ServerSettings:
     """What one server is configured to be; `key` is its name in `SERVERS`, `default` for the top level.
 
-    Every other field is the setting of its name, documented in `SETTINGS`.
+    Every other field is the setting of its name, documented in `SETTINGS`. Compared by identity, so that what
+    depends on all of it can be kept for it.
     """
 
     key: str
@@ -143,11 +146,21 @@ def has_urls() -> bool:
     return bool(getattr(django_settings, "ROOT_URLCONF", None))
 
 
+def names_site(host: str) -> bool:
+    """Whether a Host header alone names this site, so that Django need not parse it anew each time."""
+    return not django_settings.USE_X_FORWARDED_HOST and _is_one_of(host, tuple(django_settings.ALLOWED_HOSTS))
+
+
 def host_allowed(host: str) -> bool:
     """Whether `host`, with or without a port, is one of this site's (ALLOWED_HOSTS, as Django reads it)."""
     allowed = django_settings.ALLOWED_HOSTS
-    if django_settings.DEBUG and not allowed:
+    if not allowed and django_settings.DEBUG:
         allowed = [".localhost", "127.0.0.1", "[::1]"]
+    return _is_one_of(host, tuple(allowed))
+
+
+@lru_cache(maxsize=256)
+def _is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
     domain, _ = split_domain_port(host)
     return bool(domain) and validate_host(domain, allowed)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from django_mcp.dispatch.tasks import Record
     from django_mcp.registry.catalog import View
     from django_mcp.registry.registration import Registration
+    from django_mcp.typed.derive import Output
 
 ATTEMPTS = "django_mcp.attempts"
 ERROR = "django_mcp.error"
@@ -56,6 +57,8 @@ class CallResult:
     task: Record | None = None
     #: Whether the structured content is `{"result": ...}` already, as a typed tool's is that is no object.
     wrapped: bool = False
+    #: The structured content as JSON, where it is known already.
+    encoded: bytes | None = None
 
     def packed(self) -> dict[str, Any]:
         """An answer as JSON, to be kept."""
@@ -91,8 +94,8 @@ class OffContract(Exception):
 
 
 def refusal(body: Mapping[str, Any]) -> CallResult:
-    """A gate's answer: the handler has not run, and the body says how to call instead."""
-    return _error(codec.text(normalise(body)), "dispatch", code="invalid_arguments", retryable=True)
+    """A gate's answer, of plain values: the handler has not run, and it says how to call instead."""
+    return _error(codec.text(body), "dispatch", code="invalid_arguments", retryable=True)
 
 
 def refused(code: str, text: str, *, retryable: bool = False) -> CallResult:
@@ -136,53 +139,64 @@ def _error(text: str, kind: ErrorKind, *, code: str, retryable: bool, **meta: An
 
 def success(registration: Registration, returned: Any, ctx: Context, view: View) -> CallResult:
     """The answer to a handler that returned. Raises what `run` contains as a fault or a mismatch."""
-    if isinstance(ctx.interruption, Cancelled):
-        raise ctx.interruption
     if ctx.interruption is not None:
+        if isinstance(ctx.interruption, Cancelled):
+            raise ctx.interruption
         raise OffContract(
             "The handler caught what ends its call (raised by ctx.elicit or the like) and went on."
         )
-    if inspect.isawaitable(returned):
-        if inspect.iscoroutine(returned):
-            returned.close()
-        raise OffContract("The handler returned an awaitable; write it as async def.")
-    if isinstance(returned, CallResult):
-        # The framework's own tools pass on answers that were complete before.
-        return returned
-    value, hint_context = (
-        (returned.value, returned.hint_context) if isinstance(returned, Reply) else (returned, OMITTED)
-    )
-    additions = _additions(registration, hint_context, ctx, view)
+    value: Any = returned
+    hint_context: Any = OMITTED
+    if type(returned) is not dict:
+        if inspect.isawaitable(returned):
+            if inspect.iscoroutine(returned):
+                returned.close()
+            raise OffContract("The handler returned an awaitable; write it as async def.")
+        if isinstance(returned, CallResult):
+            # The framework's own tools pass on answers that were complete before.
+            return returned
+        if isinstance(returned, Reply):
+            value, hint_context = returned.value, returned.hint_context
+    additions = None
+    if hint_context is not OMITTED or registration.has_context:
+        additions = _additions(registration, hint_context, ctx, view)
+    output, encoded = registration.output, None
     if isinstance(value, Content):
         if additions:
             raise OffContract("Content blocks cannot carry hints or context; return a mapping.")
         content = normalise(list(value))
-        structured = _shaped(registration, _structured_from(content))
+        plain = _structured_from(content)
+        structured = plain if output is None else _shaped(output, plain)
     else:
-        plain = normalise(value) if registration.output is None else registration.output.dump(value)
-        structured = _shaped(registration, plain)
+        plain = normalise(value) if output is None else output.dump(value)
+        structured = plain if output is None else _shaped(output, plain)
         if additions:
             if not isinstance(structured, dict):
                 raise OffContract("Only a mapping can carry hints or context.")
             structured = plain = {**structured, **additions}
-        # A typed tool's text is the text that its function returns.
-        raw = registration.output is not None and isinstance(plain, str)
-        content = [{"type": "text", "text": plain if raw else codec.text(plain)}]
+        if output is not None and isinstance(plain, str):
+            # A typed tool's text is the text that its function returns.
+            text = plain
+        else:
+            encoded = codec.encode(plain)
+            text = encoded.decode()
+        content = [{"type": "text", "text": text}]
     result = CallResult(content)
-    if registration.output is not None:
+    if output is not None:
         result.meta = {SOURCE: "live", DEGRADED: False}
-        result.wrapped = registration.output.wrapped
+        result.wrapped = output.wrapped
     if registration.output_gate is not None:
         if not registration.output_gate.is_valid(structured):
             raise OutputMismatch(_mismatch(registration, structured))
         result.structured = structured
+        if structured is plain:
+            result.encoded = encoded
     return result
 
 
-def _shaped(registration: Registration, plain: Any) -> Any:
+def _shaped(output: Output, plain: Any) -> Any:
     """The value as a typed tool publishes it: clients before 2026-07-28 know only objects."""
-    output = registration.output
-    return {"result": plain} if output is not None and output.wrapped else plain
+    return {"result": plain} if output.wrapped else plain
 
 
 def _structured_from(content: list[dict[str, Any]]) -> Any:

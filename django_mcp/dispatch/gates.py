@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from django_mcp.encoding.normalise import normalise
 from django_mcp.schema import bound, publish
 from django_mcp.schema.bound import LISTED
 from django_mcp.schema.closure import is_closed
@@ -188,11 +189,12 @@ def _place(registration: Registration, entry: ActionEntry) -> tuple[str, str]:
 
 def _data_level(registration: Registration, entry: ActionEntry) -> Body:
     """What every refusal of data ends with: which action, what it takes, and where to read more."""
+    digest = normalise(entry.digest) if entry.is_translated else entry.digest
     if registration.typed:
-        return {"input_schema": entry.digest, "help": pointer(registration.name)}
+        return {"input_schema": digest, "help": pointer(registration.name)}
     return {
         "action": entry.name,
-        "input_schema": entry.digest,
+        "input_schema": digest,
         "help": pointer(registration.name, entry.name),
     }
 

@@ -19,7 +19,7 @@ from asgiref.sync import async_to_sync
 from django_mcp import conf, signals
 from django_mcp.authoring.elicitation import Interruption
 from django_mcp.authoring.errors import ToolError
-from django_mcp.authoring.progress import Cancelled, Running
+from django_mcp.authoring.progress import Cancelled, current
 from django_mcp.dispatch import answer, consent, gates, transactions
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.chained import Chained
@@ -91,9 +91,11 @@ class Run:
     __slots__ = (
         "_chain",
         "_entry",
+        "_is_submitted",
         "_options",
         "_started",
         "_whole",
+        "binders",
         "ctx",
         "data",
         "handler",
@@ -118,7 +120,9 @@ class Run:
         self._started = 0.0
         #: The data with whole numbers as integers, as it passed the gates.
         self._whole = arguments
-        self._entry: ActionEntry | None = registration.entry(ctx.action)
+        self._entry: ActionEntry | None = (
+            registration.actions.get(ctx.action or "") if registration.dispatches else registration.typed
+        )
         self.data = arguments
         # A call without a known action has no handler; the gates answer it.
         self.handler: Any = registration.run
@@ -126,14 +130,13 @@ class Run:
             self.handler = self._entry.handler
         called = self._entry or registration
         self._chain: Chain | None = called.chain
+        #: What finds the axes' values for this call; the work of a task has those of its submission.
+        self.binders: tuple[Binder, ...] = view.binders(registration) if ctx.task is None else ()
         self._options: Mapping[str, Any] = called.options
         self.is_async = called.is_async
+        #: Whether a worker does the work, and this call answers with the receipt for it.
+        self._is_submitted = bool(called.options.get("background")) and ctx.task is None
         self.outcome = Outcome()
-
-    @property
-    def binders(self) -> tuple[Binder, ...]:
-        """What finds the axes' values for this call; the work of a task has those of its submission."""
-        return () if self.ctx.task is not None else self.view.binders(self.registration)
 
     @property
     def limit(self) -> float | None:
@@ -156,7 +159,7 @@ class Run:
         self._started = time.monotonic()
         if signals.tool_started.receivers:
             self.signal(signals.tool_started, trace=self.ctx.trace)
-        body = self._gate()
+        body = self._gate_action() if self.registration.dispatches else self._gate()
         if body is not None:
             return answer.refusal(body)
         destructive = self._options.get("destructive") and self.ctx.task is None
@@ -189,7 +192,7 @@ class Run:
             chained = Chained(self)
             return chained.report(chain.run(chained))
         self.outcome.attempts = 1
-        if self.limit is None:
+        if not self.is_async or self.limit is None:
             return self.attempt(self.handler, self.data, self.ctx)
         answering = self.aattempt(self.handler, self.data, self.ctx)
         result: CallResult = async_to_sync(self._within)(answering)
@@ -207,31 +210,38 @@ class Run:
         answering = self.aattempt(self.handler, self.data, self.ctx)
         return await (answering if self.limit is None else self._within(answering))
 
-    @property
-    def _is_submitted(self) -> bool:
-        """Whether a worker does the work, and this call answers with the receipt for it."""
-        return bool(self._options.get("background")) and self.ctx.task is None
-
     def attempt(self, handler: Any, data: Any, ctx: Context) -> CallResult:
         """Run a handler in a transaction of its own, which is committed once the answer is complete.
 
         Raises what the handler raised, after a rollback.
         """
         handler = async_to_sync(handler) if self.is_async else handler
-        with self._transaction():
-            with Running(ctx):
-                returned = handler(data, ctx)
-            return self.answer(returned, ctx)
+        transaction = self._transaction()
+        if transaction is None:
+            return self._handled(handler, data, ctx)
+        with transaction:
+            return self._handled(handler, data, ctx)
+
+    def _handled(self, handler: Any, data: Any, ctx: Context) -> CallResult:
+        token = current.set(ctx)
+        try:
+            returned = handler(data, ctx)
+        finally:
+            current.reset(token)
+        return answer.success(self.registration, returned, ctx, self.view)
 
     async def aattempt(self, handler: Any, data: Any, ctx: Context) -> CallResult:
         """`attempt` of an async handler."""
         stack = ExitStack()
         try:
             transaction = self._transaction()
-            if transaction is not transactions.NONE:
+            if transaction is not None:
                 await in_thread(stack.enter_context, transaction)
-            with Running(ctx):
+            token = current.set(ctx)
+            try:
                 returned = await handler(data, ctx)
+            finally:
+                current.reset(token)
             return await lasting(self._complete, stack, returned, ctx)
         except BaseException as raised:
             # Rolls back; where the answer is complete, the stack is empty already.
@@ -297,8 +307,6 @@ class Run:
         raise raised
 
     def _gate(self) -> gates.Body | None:
-        if self.registration.dispatches:
-            return self._gate_action()
         if self.registration.typed is not None:
             body = gates.check_typed(self.registration, self.registration.typed, self.sent)
             return body or self._take(self.registration.typed, self.sent)
@@ -333,14 +341,15 @@ class Run:
             return gates.refused_values(self.registration, entry, refused.problems)
         return None
 
-    def _transaction(self) -> AbstractContextManager[Any]:
+    def _transaction(self) -> AbstractContextManager[Any] | None:
         """What an attempt runs in; nothing for what only reads.
 
         Nothing for the work of a task either: it may take minutes, and others wait for what a transaction
         holds.
         """
-        only_reads = self._options.get("read_only") or self.ctx.task is not None
-        return transactions.together([] if only_reads else transactions.atomic())
+        if self._options.get("read_only") or self.ctx.task is not None:
+            return None
+        return transactions.around()
 
     def _complete(self, stack: ExitStack, returned: Any, ctx: Context) -> CallResult:
         with stack:

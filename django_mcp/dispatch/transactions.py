@@ -1,33 +1,28 @@
-"""The transactions a handler runs in."""
+"""The transaction a handler runs in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from typing import Any, Final
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any
 
 from django.db import connections, transaction
 
-#: No transaction.
-NONE: Final = nullcontext()
 
-
-def atomic() -> list[AbstractContextManager[Any]]:
-    """A transaction on every alias that has one around requests."""
-    settings = connections.settings.items()
-    return [transaction.atomic(using=alias) for alias, config in settings if config["ATOMIC_REQUESTS"]]
-
-
-def together(transactions: list[AbstractContextManager[Any]]) -> AbstractContextManager[Any]:
-    """All of them as one."""
-    if not transactions:
-        return NONE
-    return transactions[0] if len(transactions) == 1 else _nested(transactions)
+def around() -> AbstractContextManager[Any] | None:
+    """A transaction on every alias that has one around requests; None where there is none."""
+    aliases = None
+    for alias, config in connections.settings.items():
+        if config["ATOMIC_REQUESTS"]:
+            aliases = [alias] if aliases is None else [*aliases, alias]
+    if aliases is None:
+        return None
+    return transaction.atomic(using=aliases[0]) if len(aliases) == 1 else _together(aliases)
 
 
 @contextmanager
-def _nested(transactions: list[AbstractContextManager[Any]]) -> Iterator[None]:
+def _together(aliases: list[str]) -> Iterator[None]:
     with ExitStack() as stack:
-        for one in transactions:
-            stack.enter_context(one)
+        for alias in aliases:
+            stack.enter_context(transaction.atomic(using=alias))
         yield

@@ -8,7 +8,8 @@ duplicate keys the last one wins, as JSON parsers commonly do.
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Final, Literal
 
 from pydantic_core import from_json, to_json
 
@@ -36,9 +37,8 @@ class DecodeError(ValueError):
         self.message = message
 
 
-def encode(value: Any) -> bytes:
-    """The compact UTF-8 JSON of a plain value; non-ASCII characters stand for themselves."""
-    return to_json(value)
+#: The compact UTF-8 JSON of a plain value; non-ASCII characters stand for themselves.
+encode: Final[Callable[[Any], bytes]] = to_json
 
 
 def text(value: Any) -> str:
@@ -52,7 +52,8 @@ def decode(data: bytes) -> Any:
         value = from_json(data, allow_inf_nan=False)
     except ValueError as error:
         raise _refusal(data, str(error)) from None
-    if _may_overflow(data) and _has_infinity(value):
+    shapes = data.translate(_NUMBER_SHAPES)
+    if (_LONG_EXPONENT in shapes or _LONG_MANTISSA in shapes) and _has_infinity(value):
         raise DecodeError("non_finite_number", "The JSON holds a number too large for a double.")
     return value
 
@@ -60,7 +61,7 @@ def decode(data: bytes) -> Any:
 def exceeds_values(data: bytes, value: Any, limit: int) -> bool:
     """Whether `value`, decoded from `data`, is made of more than `limit` JSON values; keys do not count."""
     # Every value but the root stands behind one of these bytes, so most bodies need no look at their values.
-    if 1 + data.count(b",") + data.count(b"[") + data.count(b"{") <= limit:
+    if len(data) <= limit or 1 + data.count(b",") + data.count(b"[") + data.count(b"{") <= limit:
         return False
     count = 1
     containers = [value] if isinstance(value, (dict, list)) else []
@@ -108,11 +109,6 @@ def _refusal(data: bytes, error: str) -> DecodeError:
 _NUMBER_SHAPES = bytes.maketrans(b"0123456789eE+", b"1111111111eee")
 _LONG_EXPONENT = b"e111"
 _LONG_MANTISSA = b"1" * 200
-
-
-def _may_overflow(data: bytes) -> bool:
-    shapes = data.translate(_NUMBER_SHAPES)
-    return _LONG_EXPONENT in shapes or _LONG_MANTISSA in shapes
 
 
 def _has_infinity(value: Any) -> bool:

@@ -68,7 +68,7 @@ def normalise(value: Any) -> Any:
     through.
     """
     try:
-        return _walk(value, 1)
+        return _dict(value, 1) if type(value) is dict else _walk(value, 1)
     except _Refused as refused:
         path = paths.ROOT
         for step in reversed(refused.trail):
@@ -141,7 +141,8 @@ def _datetime(value: datetime.datetime, depth: int) -> str:
 
 
 def _dict(value: Mapping[Any, Any], depth: int) -> Any:
-    _check_depth(value, depth)
+    if depth > MAX_DEPTH:
+        raise _too_deep(value)
     plain: dict[str, Any] = {}
     changed = type(value) is not dict
     for key, item in value.items():
@@ -169,7 +170,8 @@ def _key(key: Any) -> str:
 
 
 def _list(value: Iterable[Any], depth: int) -> Any:
-    _check_depth(value, depth)
+    if depth > MAX_DEPTH:
+        raise _too_deep(value)
     plain: list[Any] = []
     changed = type(value) is not list
     for item in value:
@@ -199,9 +201,8 @@ def _set_order(scalar: Any) -> tuple[int, Any]:
     return (3, scalar) if isinstance(scalar, str) else (2, scalar)
 
 
-def _check_depth(container: Any, depth: int) -> None:
-    if depth > MAX_DEPTH:
-        raise _Refused(f"a value nested more than {MAX_DEPTH} levels deep", "Return it flatter.", container)
+def _too_deep(container: Any) -> _Refused:
+    return _Refused(f"a value nested more than {MAX_DEPTH} levels deep", "Return it flatter.", container)
 
 
 def _queryset(value: QuerySet[Any], depth: int) -> Any:
@@ -262,7 +263,8 @@ def _name(kind: type) -> str:
 
 
 def _dataclass(value: Any, depth: int) -> dict[str, Any]:
-    _check_depth(value, depth)
+    if depth > MAX_DEPTH:
+        raise _too_deep(value)
     plain: dict[str, Any] = {}
     for field in dataclasses.fields(value):
         try:

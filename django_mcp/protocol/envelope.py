@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from django_mcp.conf import ServerSettings
 from django_mcp.dispatch.answer import UNSET, CallResult
+from django_mcp.encoding import codec
+from django_mcp.protocol.jsonrpc import Message
 from django_mcp.protocol.versions import MODERN, SERVER_INFO
 
 #: A client of an earlier revision refuses a result with a `resource_link` block.
@@ -30,31 +33,56 @@ def _icon(icon: Mapping[str, Any]) -> dict[str, Any]:
     return {wire: list(icon[key]) if key == "sizes" else icon[key] for key, wire in _ICON_KEYS if key in icon}
 
 
-def complete(settings: ServerSettings, members: Mapping[str, Any]) -> dict[str, Any]:
-    """A finished modern result: `resultType`, its members, and `serverInfo` merged into its `_meta`."""
-    meta = {**members.get("_meta", {}), SERVER_INFO: server_info(settings)}
-    return {"resultType": "complete", **members, "_meta": meta}
+@lru_cache(maxsize=64)
+def _stamp(settings: ServerSettings) -> bytes:
+    """The member of every modern result's `_meta`, encoded once for each reading of the settings."""
+    return codec.encode({SERVER_INFO: server_info(settings)})[1:-1]
 
 
-def cacheable(settings: ServerSettings, members: Mapping[str, Any]) -> dict[str, Any]:
+def _result(settings: ServerSettings, kind: bytes, members: Mapping[str, Any]) -> bytes:
+    """A modern result of a kind."""
+    encoded = codec.encode(members)[1:-1] + b"," if members else b""
+    return b'{"resultType":"%b",%b"_meta":{%b}}' % (kind, encoded, _stamp(settings))
+
+
+def complete(settings: ServerSettings, members: Mapping[str, Any]) -> bytes:
+    """A finished modern result: `resultType`, its members, and `serverInfo` in its `_meta`."""
+    return _result(settings, b"complete", members)
+
+
+def cacheable(settings: ServerSettings, members: Mapping[str, Any]) -> bytes:
     """A finished modern result that a client may keep for a while."""
     hints = {"ttlMs": settings.cache_ttl_ms, "cacheScope": settings.cache_scope}
     return complete(settings, {**members, **hints})
 
 
-def input_required(settings: ServerSettings, requests: Mapping[str, Any], state: str) -> dict[str, Any]:
+def input_required(settings: ServerSettings, requests: Mapping[str, Any], state: str) -> bytes:
     """A modern result that asks for input first (MCP `InputRequiredResult`)."""
-    return {
-        "resultType": "input_required",
-        "inputRequests": dict(requests),
-        "requestState": state,
-        "_meta": {SERVER_INFO: server_info(settings)},
-    }
+    members = {"inputRequests": dict(requests), "requestState": state}
+    return _result(settings, b"input_required", members)
 
 
-def task(settings: ServerSettings, members: Mapping[str, Any]) -> dict[str, Any]:
+def task(settings: ServerSettings, members: Mapping[str, Any]) -> bytes:
     """A modern result that names a task in the place of an answer (MCP tasks, `CreateTaskResult`)."""
-    return {"resultType": "task", **members, "_meta": {SERVER_INFO: server_info(settings)}}
+    return _result(settings, b"task", members)
+
+
+def called(settings: ServerSettings, result: CallResult, message: Message) -> bytes:
+    """A tool's answer as the message's revision has it."""
+    if message.legacy:
+        return codec.encode(call_result(result, message.version))
+    content, structured = codec.encode(result.content), b""
+    if result.structured is not UNSET:
+        # What the text is made of is often the structured content as well, and is encoded already.
+        structured = b'"structuredContent":%b,' % (result.encoded or codec.encode(result.structured))
+    is_error = b"true" if result.is_error else b"false"
+    return b'{"resultType":"complete","content":%b,%b"isError":%b,"_meta":{%b%b}}' % (
+        content,
+        structured,
+        is_error,
+        codec.encode(result.meta)[1:-1] + b"," if result.meta else b"",
+        _stamp(settings),
+    )
 
 
 def call_result(result: CallResult, version: str) -> dict[str, Any]:

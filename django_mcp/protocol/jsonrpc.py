@@ -48,22 +48,24 @@ class ProtocolError(Exception):
 
 @dataclass(slots=True)
 class Message:
-    """One JSON-RPC message a client sent. The era fields are filled once the era is known."""
+    """One JSON-RPC message a client sent: a request, a response, else a notification.
 
-    kind: Literal["request", "notification", "response"]
+    The era fields are filled once the era is known.
+    """
+
+    is_request: bool
     id: Id
     method: str
     params: dict[str, Any]
     legacy: bool = False
     version: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
+    is_response: bool = False
+    #: Whether its params have the shape that its method asks for.
+    is_checked: bool = False
 
-    @property
-    def is_request(self) -> bool:
-        return self.kind == "request"
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Response:
     """What goes back: an HTTP status and the body; the rejection's reason where the request was refused."""
 
@@ -73,6 +75,8 @@ class Response:
     reason: str | None = None
 
 
+#: Stands for the message of a request whose body has not been read.
+UNREAD: Final = Message(False, NO_ID, "", {})
 ACCEPTED: Final = Response(202, b"")
 
 
@@ -85,7 +89,7 @@ def classify(value: Any) -> Message:
     request_id = _id(value["id"]) if "id" in value else NO_ID
     method = value.get("method")
     if "method" not in value and ("result" in value or "error" in value):
-        return Message("response", request_id, "", {})
+        return Message(False, request_id, "", {}, is_response=True)
     if value.get("jsonrpc") != "2.0":
         raise _invalid("jsonrpc_version", 'The member jsonrpc must be "2.0".', request_id)
     if not isinstance(method, str):
@@ -93,7 +97,7 @@ def classify(value: Any) -> Message:
     params = value.get("params", {})
     if not isinstance(params, dict):
         raise _invalid("invalid_params_type", "The member params must be an object.", request_id)
-    return Message("request" if "id" in value else "notification", request_id, method, params)
+    return Message("id" in value, request_id, method, params)
 
 
 def _invalid(reason: str, message: str, request_id: Id = NO_ID) -> ProtocolError:
@@ -123,9 +127,9 @@ def missing_capability(message: Message, missing: MissingCapability) -> Protocol
     )
 
 
-def result(request_id: Id, body: bytes) -> bytes:
+def result(request_id: Id, body: bytes) -> Response:
     """The success envelope around an encoded result."""
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (codec.encode(request_id), body)
+    return Response(200, b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (codec.encode(request_id), body))
 
 
 def notification(method: str, params: Any) -> bytes:

@@ -18,10 +18,10 @@ def token(message: Message) -> str | int | None:
     return found if isinstance(found, (str, int)) and not isinstance(found, bool) else None
 
 
-def reporter(message: Message, notify: Notify | None) -> Reporter | None:
-    """What sends a request's progress, if the client wants it and the transport can."""
+def reporter(message: Message, notify: Notify) -> Reporter | None:
+    """What sends a request's progress, if the client wants it."""
     found = token(message)
-    if found is None or notify is None:
+    if found is None:
         return None
 
     def send(progress: float, total: float | None, text: str | None) -> None:

@@ -55,11 +55,12 @@ def choose_era(message: Message, header: str | None, settings: ServerSettings) -
     revision wins over a modern `_meta`, as a widely used connector sends exactly that.
     """
     meta = message.params.get("_meta")
-    modern_body = is_modern(message)
+    modern_body = False
     if isinstance(meta, dict):
         message.meta = meta
+        modern_body = PROTOCOL_VERSION in meta
     legacy_header = header is not None and header in settings.legacy_versions
-    if message.kind == "response":
+    if message.is_response:
         _accept_response(message, header, legacy_header)
     elif legacy_header and (not modern_body or settings.lenient_version_header):
         message.legacy, message.version = True, str(header)

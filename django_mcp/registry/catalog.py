@@ -50,22 +50,24 @@ class View:
     background work by tools; one that takes tasks of the protocol does not see those.
     """
 
-    __slots__ = ("_catalog", "_ctx", "_granted", "polls")
+    __slots__ = ("_ctx", "_granted", "catalog", "polls")
 
     def __init__(self, catalog: Catalog, ctx: Context | None, *, polls: bool = True) -> None:
-        self._catalog = catalog
+        self.catalog = catalog
         self._ctx = ctx
         self._granted: dict[int, bool] = {}
         self.polls = polls
 
     def get(self, name: str) -> Registration | None:
-        registration = self._catalog.by_name.get(name)
-        return registration if registration is not None and self._sees(registration) else None
+        registration = self.catalog.by_name.get(name)
+        if registration is None or (self.polls and not registration.guarded):
+            return registration
+        return registration if self._sees(registration) else None
 
     @property
     def registrations(self) -> list[Registration]:
         """The visible tools in listing order."""
-        return [registration for registration in self._catalog.registrations if self._sees(registration)]
+        return [registration for registration in self.catalog.registrations if self._sees(registration)]
 
     def actions(self, registration: Registration) -> Mapping[str, ActionEntry]:
         """The visible actions of a tool, sorted by name."""
@@ -76,7 +78,7 @@ class View:
     @property
     def key(self) -> tuple[bool, ...]:
         """Stands for the visible set: callers with equal keys see the same."""
-        return (self.polls, *(self._may(permission) for permission in self._catalog.permissions))
+        return (self.polls, *(self._may(permission) for permission in self.catalog.permissions))
 
     def definition(self, registration: Registration) -> dict[str, Any]:
         """The tool as tools/list publishes it to this caller (MCP `Tool`)."""
@@ -84,7 +86,7 @@ class View:
         if registration.title is not None:
             definition["title"] = registration.title
         definition["description"] = self.description(registration)
-        published = self._catalog.published[registration.name]
+        published = self.catalog.published[registration.name]
         definition["inputSchema"] = published.input_schema or publish.input_schema(
             {name: entry.rendered for name, entry in self.actions(registration).items()}
         )
@@ -99,18 +101,18 @@ class View:
 
     def binders(self, registration: Registration) -> tuple[Binder, ...]:
         """What finds the values of the axes for a call of this tool."""
-        return self._catalog.binders.get(registration.name, ())
+        return self.catalog.binders.get(registration.name, ())
 
     def description(self, registration: Registration) -> Any:
         """The tool's description, as this caller needs it."""
-        if not self.polls or not self._catalog.has_background:
+        if not self.polls or not self.catalog.has_background:
             return registration.description
         return background.description(registration, self.actions(registration))
 
     def output_schema(self, registration: Registration) -> dict[str, Any] | None:
-        published = self._catalog.published
+        published = self.catalog.published
         schema = published[registration.name].output_schema
-        if not self.polls or not self._catalog.has_background:
+        if not self.polls or not self.catalog.has_background:
             return schema
         if registration.name == TASK_RESULT:
             seen = [
@@ -151,6 +153,7 @@ class Catalog:
         settings: conf.ServerSettings,
     ) -> None:
         self.server = server
+        self.settings = settings
         self.registrations = (*registrations, *builtins)
         inline_refs = settings.inline_refs
         #: What finds the values of the axes, by tool; the framework's own tools ask for none.
@@ -343,16 +346,12 @@ _lock = threading.RLock()
 _state: _State | None = None
 
 
-def _current() -> _State:
-    """The state for the settings and declarations of now; both are replaced, never changed in place."""
+def _renewed(settings: conf.Settings, declared: tuple[Any, ...]) -> _State:
     global _state
-    settings, declared = conf.get(), declare.declarations()
-    state = _state
-    if state is None or not state.holds(settings, declared):
-        with _lock:
-            state = _state
-            if state is None or not state.holds(settings, declared):
-                state = _state = _State(settings, declared)
+    with _lock:
+        state = _state
+        if state is None or not state.holds(settings, declared):
+            state = _state = _State(settings, declared)
     return state
 
 
@@ -366,7 +365,11 @@ def is_built(server: str) -> bool:
 
 def catalog(server: str) -> Catalog:
     """The catalog of a server, built on first use. Raises ConfigurationError while anything is refused."""
-    state = _current()
+    settings, declared = conf.get(), declare.declarations()
+    state = _state
+    # Both are replaced when they change, never changed in place.
+    if state is None or state.settings is not settings or state.declared is not declared:
+        state = _renewed(settings, declared)
     found = state.catalogs.get(server)
     if found is None:
         with _lock:

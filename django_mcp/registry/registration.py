@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django_mcp.authoring.tool import Callbacks, Tool
+from django_mcp.encoding.normalise import normalise
 from django_mcp.schema.closure import Closure
 from django_mcp.schema.headers import HeaderRow
 from django_mcp.schema.values import ValueGate
@@ -38,6 +39,11 @@ class ActionEntry:
     secrets: frozenset[str] = frozenset()
     #: What its calls go through; None: nothing.
     chain: Chain | None = None
+    #: Whether the digest holds text in the language of the moment.
+    is_translated: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_translated", normalise(self.digest) is not self.digest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,10 @@ def _of_key(node: _Node, key: str) -> list[_Node]:
     return nodes
 
 
+#: What is a whole float itself, or may hold one.
+_LEADING = frozenset({float, dict, list})
+
+
 def _integers(node: _Node, value: Any) -> Any:
     one: _Node | None = node
     # A loop, and no more than two frames a level: data may be nested as deep as the decoder lets it be.
@@ -186,7 +190,8 @@ def _integers(node: _Node, value: Any) -> Any:
 def _integers_of_dict(node: _Node, value: dict[str, Any]) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     for key, inner in node.ways.items():
-        if key in value and (done := _integers(inner, value[key])) is not value[key]:
+        item = value.get(key)
+        if type(item) in _LEADING and (done := _integers(inner, item)) is not item:
             changed[key] = done
     if node.ways_by_pattern:
         for key, inner in value.items():
@@ -205,7 +210,13 @@ def _integers_of_list(node: _Node, value: list[Any]) -> list[Any]:
         one = prefix[index] if index < len(prefix) else rest
         if one is None:
             break
-        if one.leads_to_integer and (done := _integers(one, inner)) is not inner:
+        if type(inner) is dict and one.reference is None:
+            done = _integers_of_dict(one, inner) if one.ways or one.ways_by_pattern else inner
+        elif type(inner) in _LEADING:
+            done = _integers(one, inner)
+        else:
+            continue
+        if done is not inner:
             changed[index] = done
     if not changed:
         return value

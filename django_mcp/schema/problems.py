@@ -72,7 +72,10 @@ def _text(error: Any, root: Any, since: int, nested: bool = False) -> str:
     if error.kind.name == "propertyNames":
         # The error of the name has the same path, so what led there is told with it.
         return f"has a key whose name {_text(error.kind.as_dict()['error'], root, since, nested)}"
-    place = _place(root, error.evaluation_path, since)
+    steps = error.evaluation_path
+    if error.kind.name in _ANYWHERE and _CONDITIONAL.isdisjoint(steps):
+        return _OF_DETAILS[error.kind.name](error.kind.as_dict())
+    place = _place(root, steps, since)
     text = _of_kind(error, place, root, nested)
     return f"{text} (since {' and '.join(place.conditions)})" if place.conditions else text
 
@@ -202,3 +205,7 @@ _OF_DETAILS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "falseSchema": lambda details: "must not be sent",
     "not": lambda details: _of_not(details["schema"]),
 }
+
+#: Problems whose words are the same wherever they arise, unless a condition led there.
+_ANYWHERE: Final = frozenset(_OF_DETAILS) - {*_KINDS_OF_PLACE, *_OF_PLACE, "not"}
+_CONDITIONAL: Final = frozenset({"then", "else", "dependentSchemas"})

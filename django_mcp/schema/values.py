@@ -49,7 +49,7 @@ class ValueGate:
             errors.setdefault(paths.of(error.instance_path), []).append(error)
         if not errors and not self.is_valid(value):
             return [(paths.ROOT, [_UNEVALUATED])], 1
-        listed = heapq.nsmallest(most, errors)
+        listed = sorted(errors) if len(errors) <= most else heapq.nsmallest(most, errors)
         return [(path, told(errors[path], schema)) for path in listed], len(errors)
 
     def _explain(self) -> tuple[Any, jsonschema_rs.Draft202012Validator]:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from django_mcp import Context, Tool, action, report_progress, testing
-from django_mcp.authoring.progress import Cancelled, Reporter, Running
+from django_mcp.authoring.progress import Cancelled, Reporter, current
 
 
 class Clock:
@@ -100,8 +100,9 @@ def test_outside_of_a_call_nothing_happens():
 def test_code_without_a_context_reports_for_the_call_it_runs_for(reporter, sent):
     ctx = Context()
     ctx.reporter = reporter
-    with Running(ctx):
-        report_progress(1, 2, "half")
+    token = current.set(ctx)
+    report_progress(1, 2, "half")
+    current.reset(token)
     report_progress(2)
     assert sent == [(1, 2, "half")]
 

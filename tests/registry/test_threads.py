@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from django_mcp import Tool, testing
+from django_mcp import Tool, conf, testing
+from django_mcp.authoring import declare
 from django_mcp.registry import catalog as registry
 
 
@@ -61,7 +62,8 @@ def test_threads_that_find_the_state_but_no_catalog_build_it_once(monkeypatch):
             return {}
 
     with testing.served(Plain):
-        state, lock, built = registry._current(), Crowded(), []
+        state = registry._renewed(conf.get(), declare.declarations())
+        lock, built = Crowded(), []
         build = state.catalog
 
         def slow(server):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django_mcp.encoding import codec
 from django_mcp.protocol import envelope, versions
 from django_mcp.protocol.exchange import Exchange
 from django_mcp.registry.background import EXTENSION
@@ -20,4 +19,4 @@ def answer(exchange: Exchange) -> bytes:
     }
     if settings.instructions is not None:
         members["instructions"] = settings.instructions
-    return codec.encode(envelope.cacheable(settings, members))
+    return envelope.cacheable(settings, members)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django_mcp.dispatch.tasks import cancel
-from django_mcp.encoding import codec
 from django_mcp.protocol import envelope, tasks
 from django_mcp.protocol.exchange import Exchange
 
@@ -9,4 +8,4 @@ from django_mcp.protocol.exchange import Exchange
 def answer(exchange: Exchange) -> bytes:
     """`tasks/cancel`: asks a task to stop; one that has ended stays as it is (MCP tasks extension)."""
     cancel(tasks.find(exchange))
-    return codec.encode(envelope.complete(exchange.settings, {}))
+    return envelope.complete(exchange.settings, {})

@@ -6,7 +6,6 @@ from django_mcp.authoring.elicitation import InputRequired, MissingCapability
 from django_mcp.dispatch import run
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.threads import in_thread
-from django_mcp.encoding import codec
 from django_mcp.encoding.normalise import normalise
 from django_mcp.protocol import envelope, state, tasks
 from django_mcp.protocol.exchange import Exchange
@@ -25,6 +24,7 @@ def check_params(message: Message) -> None:
         raise _invalid(message, "params.arguments must be an object.")
     if "inputResponses" in params and not _are_results(params["inputResponses"]):
         raise _invalid(message, "params.inputResponses must be an object of result objects.")
+    message.is_checked = True
 
 
 def _are_results(responses: Any) -> bool:
@@ -47,7 +47,9 @@ def answer(exchange: Exchange) -> bytes:
     """`tools/call` from a thread that may touch the database."""
     registration, arguments = _begin(exchange)
     result = run.call(exchange.view, registration, arguments, exchange.ctx)
-    _flush(exchange)
+    if exchange.ctx.reporter is not None:
+        # The last progress goes out before the answer.
+        exchange.ctx.reporter.flush()
     return _finish(exchange, result, arguments)
 
 
@@ -55,14 +57,9 @@ async def aanswer(exchange: Exchange) -> bytes:
     """`tools/call` on an event loop, for a handler to be awaited there."""
     registration, arguments = await in_thread(_begin, exchange)
     result = await run.acall(exchange.view, registration, arguments, exchange.ctx)
-    _flush(exchange)
-    return await in_thread(_finish, exchange, result, arguments)
-
-
-def _flush(exchange: Exchange) -> None:
-    """The last progress goes out before the answer."""
     if exchange.ctx.reporter is not None:
         exchange.ctx.reporter.flush()
+    return await in_thread(_finish, exchange, result, arguments)
 
 
 def _begin(exchange: Exchange) -> tuple[Registration, dict[str, Any]]:
@@ -111,8 +108,7 @@ def _finish(exchange: Exchange, result: CallResult, arguments: dict[str, Any]) -
     if isinstance(interruption, InputRequired):
         requests = normalise(interruption.requests)
         signed = state.write(_round(exchange, arguments), exchange.ctx.carried, once=exchange.ctx.once)
-        return codec.encode(envelope.input_required(settings, requests, signed))
+        return envelope.input_required(settings, requests, signed)
     if result.task is not None and not exchange.view.polls:
-        return codec.encode(envelope.task(settings, tasks.shown(result.task)))
-    members = envelope.call_result(result, message.version)
-    return codec.encode(members if message.legacy else envelope.complete(settings, members))
+        return envelope.task(settings, tasks.shown(result.task))
+    return envelope.called(settings, result, message)

@@ -36,4 +36,4 @@ def _encode(exchange: Exchange) -> bytes:
     members: dict[str, Any] = {
         "tools": [envelope.tool_definition(normalise(one), legacy=legacy) for one in definitions]
     }
-    return codec.encode(members if legacy else envelope.cacheable(exchange.settings, members))
+    return codec.encode(members) if legacy else envelope.cacheable(exchange.settings, members)

@@ -10,11 +10,18 @@ from django.http import HttpRequest, HttpResponse
 
 from django_mcp.authoring.context import Context
 from django_mcp.conf import ServerSettings
-from django_mcp.protocol.jsonrpc import NO_ID, Id, Message, ProtocolError
+from django_mcp.protocol.jsonrpc import NO_ID, UNREAD, Id, ProtocolError
 from django_mcp.server import Server
 from django_mcp.transports.http import responses
 
 GetResponse = Callable[[HttpRequest], Any]
+
+
+class Request(HttpRequest):
+    """A request on its way through the checks, for annotations: `mcp` is its Exchange."""
+
+    mcp: Exchange
+    mcp_assigns: dict[str, Any]
 
 
 class Exchange:
@@ -22,12 +29,12 @@ class Exchange:
 
     __slots__ = ("body", "ctx", "identity", "message", "server", "settings")
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, settings: ServerSettings) -> None:
         self.server = server
-        self.settings: ServerSettings = server.settings
+        self.settings = settings
         self.body: Any = None
         self.identity: Any = None
-        self.message: Message | None = None
+        self.message = UNREAD
         self.ctx: Context | None = None
 
 
@@ -60,7 +67,7 @@ class WireCheck:
             self._behind = get_response._behind
         self._awaits = type(self).acheck is not WireCheck.acheck
 
-    def __call__(self, request: HttpRequest) -> Any:
+    def __call__(self, request: Request) -> Any:
         if self._is_async:
             return self._acall(request)
         for one in self._row:
@@ -72,7 +79,7 @@ class WireCheck:
                 return response
         return self._behind(request)
 
-    async def _acall(self, request: HttpRequest) -> Any:
+    async def _acall(self, request: Request) -> Any:
         for one in self._row:
             try:
                 response = await one.acheck(request) if one._awaits else one.check(request)
@@ -82,44 +89,31 @@ class WireCheck:
                 return response
         return await self._behind(request)
 
-    def check(self, request: HttpRequest) -> HttpResponse | None:
+    def check(self, request: Request) -> HttpResponse | None:
         raise NotImplementedError
 
-    async def acheck(self, request: HttpRequest) -> HttpResponse | None:
+    async def acheck(self, request: Request) -> HttpResponse | None:
         return self.check(request)
 
     def refuse(
-        self, request: HttpRequest, error: ProtocolError, headers: Mapping[str, str] | None = None
+        self, request: Request, error: ProtocolError, headers: Mapping[str, str] | None = None
     ) -> HttpResponse:
         """Answer with this error, under the id of the request where it has one."""
         request_id = _request_id(request, error)
         return responses.reject(request, self.source, error, request_id=request_id, headers=headers)
 
 
-def _request_id(request: HttpRequest, error: ProtocolError) -> Id:
+def _request_id(request: Request, error: ProtocolError) -> Id:
     """Only a request's id is echoed: a notification has none, and a response's is another's."""
     if error.request_id is not NO_ID:
         return error.request_id
-    message = exchange(request).message
-    return message.id if message is not None and message.is_request else NO_ID
+    message = request.mcp.message
+    return message.id if message.is_request else NO_ID
 
 
-def exchange(request: HttpRequest) -> Exchange:
-    found: Exchange = request.mcp  # type: ignore[attr-defined]  # set by the pipeline
-    return found
-
-
-def message(request: HttpRequest) -> Message:
-    """The message of a request that has passed `classify`."""
-    found: Message | None = request.mcp.message  # type: ignore[attr-defined]  # set by the pipeline
-    assert found is not None
-    return found
-
-
-def context(request: HttpRequest) -> Context:
+def context(request: Request) -> Context:
     """The one context of a request that has passed authentication; permissions and handler get the same."""
-    opened = exchange(request)
+    opened = request.mcp
     if opened.ctx is None:
-        assigns = request.mcp_assigns  # type: ignore[attr-defined]  # set by the pipeline
-        opened.ctx = Context(request=request, identity=opened.identity, assigns=assigns)
+        opened.ctx = Context(request=request, identity=opened.identity, assigns=request.mcp_assigns)
     return opened.ctx

@@ -13,13 +13,13 @@ from typing import Final, Self
 
 from asgiref.sync import async_to_sync
 from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 
 from django_mcp.protocol import progress
 from django_mcp.protocol.jsonrpc import Message, Response
 from django_mcp.transports.calls import Call
 from django_mcp.transports.http.channel import Channel
-from django_mcp.transports.http.checks import context, exchange, message
+from django_mcp.transports.http.checks import Request, context
 
 EVENT_STREAM: Final = "text/event-stream"
 
@@ -36,14 +36,16 @@ class Door:
     aannounce: Callable[[], Awaitable[None]]
 
 
-def wanted(request: HttpRequest, sent: Message) -> bool:
+def wanted(request: Request, sent: Message) -> bool:
     """Whether progress is asked for and the client says that it reads streams."""
-    if not sent.is_request or sent.method != "tools/call" or progress.token(sent) is None:
+    if "progressToken" not in sent.meta or not sent.is_request or sent.method != "tools/call":
+        return False
+    if progress.token(sent) is None:
         return False
     return any(f"{kind.main_type}/{kind.sub_type}" == EVENT_STREAM for kind in request.accepted_types)
 
 
-def answer(request: HttpRequest, door: Door) -> HttpResponse | StreamingHttpResponse:
+def answer(request: Request, door: Door) -> HttpResponse | StreamingHttpResponse:
     """Answer from a thread. Under ASGI only the event loop hears of a client that leaves."""
     if isinstance(request, ASGIRequest):
         return async_to_sync(aanswer)(request, door)
@@ -53,7 +55,7 @@ def answer(request: HttpRequest, door: Door) -> HttpResponse | StreamingHttpResp
     return stream.response(request)
 
 
-async def aanswer(request: HttpRequest, door: Door) -> HttpResponse | StreamingHttpResponse:
+async def aanswer(request: Request, door: Door) -> HttpResponse | StreamingHttpResponse:
     """Answer on an event loop. Under WSGI the loop ends with the view, so the call has its own."""
     stream = _Stream(request, door)
     if isinstance(request, ASGIRequest):
@@ -71,15 +73,15 @@ async def aanswer(request: HttpRequest, door: Door) -> HttpResponse | StreamingH
 class _Stream:
     """A call and what it sends."""
 
-    def __init__(self, request: HttpRequest, door: Door) -> None:
-        opened, ctx = exchange(request), context(request)
+    def __init__(self, request: Request, door: Door) -> None:
+        opened, ctx = request.mcp, context(request)
         self.channel = Channel()
         ctx.notify = self.channel.notify
-        self.call = Call(opened.server, message(request), ctx, self.channel.end)
+        self.call = Call(opened.server, opened.message, ctx, self.channel.end)
         self._door = door
         self._keepalive_s = opened.settings.stream_keepalive_s
 
-    def response(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    def response(self, request: Request) -> HttpResponse | StreamingHttpResponse:
         first = self.channel.taken()
         if not first and self.channel.response is not None:
             return self._door.send(self.channel.response)

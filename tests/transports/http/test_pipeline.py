@@ -9,7 +9,7 @@ from django.utils.module_loading import import_string
 from django_mcp import AuthenticationFailed, BaseTool, signals, testing
 from django_mcp.protocol.jsonrpc import ProtocolError
 from django_mcp.server import Server
-from django_mcp.transports.http.checks import WireCheck, exchange
+from django_mcp.transports.http.checks import WireCheck
 from django_mcp.transports.http.middleware import DEFAULT
 from django_mcp.transports.http.middleware.classify import Classify
 from django_mcp.transports.http.view import MCPView
@@ -137,10 +137,16 @@ class Throttle(WireCheck):
         return self._refused(request)
 
     def _refused(self, request):
-        error = ProtocolError(
-            429, -32600, "too_many_requests", f"Slow down, {exchange(request).message.method}."
-        )
+        error = ProtocolError(429, -32600, "too_many_requests", f"Slow down, {request.mcp.message.method}.")
         return self.refuse(request, error, {"WWW-Authenticate": "Later"})
+
+
+class Patient(Throttle):
+    """Awaits before it leaves the decision to the pure form."""
+
+    async def acheck(self, request):
+        self.forms.append("acheck")
+        return await WireCheck.acheck(self, request)
 
 
 class Undeclared(WireCheck):
@@ -168,7 +174,7 @@ class LenientClassify(Classify):
     """A subclass stands in for the check it replaces."""
 
     def check(self, request):
-        exchange(request).body = {**exchange(request).body, "jsonrpc": "2.0"}
+        request.mcp.body = {**request.mcp.body, "jsonrpc": "2.0"}
         super().check(request)
 
 
@@ -196,6 +202,13 @@ class TestWireChecks:
             headers={"WWW-Authenticate": "Later"},
         )
         assert Throttle.forms == ["acheck" if wire.mount == "/amcp" else "check"]
+
+    def test_an_asynchronous_form_may_call_the_synchronous_one(self, wire, settings, monkeypatch):
+        monkeypatch.setattr(Throttle, "forms", [])
+        settings.DJANGO_MCP = {"WIRE_CHECKS": [*DEFAULT[:3], f"{HERE}.Patient", *DEFAULT[3:]]}
+
+        assert wire.modern("tools/list").mark.reason == "too_many_requests"
+        assert Throttle.forms == (["acheck", "check"] if wire.mount == "/amcp" else ["check"])
 
     def test_a_check_may_answer_by_itself(self, wire, settings):
         settings.DJANGO_MCP = {"WIRE_CHECKS": [f"{HERE}.Answering", *DEFAULT]}

@@ -276,6 +276,17 @@ def test_a_legacy_client_hears_progress_too(tool, talk, one_interval):
     ]
 
 
+@pytest.mark.parametrize("token", [None, 1.5, True, {}])
+def test_a_legacy_client_whose_token_is_none_hears_no_progress(tool, talk, token):
+    value = request(
+        "tools/call", {"name": "work", "arguments": {"action": "report"}}, meta={"progressToken": token}
+    )
+    _, response, body = talk(value, **{"MCP-Protocol-Version": "2025-06-18"})
+
+    assert response.headers["Content-Type"] == "application/json"
+    assert json.loads(body) == {"jsonrpc": "2.0", "id": 1, "result": text('{"done":true}')}
+
+
 @pytest.mark.parametrize(
     ("name", "meta", "headers"),
     [

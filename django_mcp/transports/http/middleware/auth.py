@@ -4,14 +4,14 @@ import logging
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 
 from django_mcp import signals
 from django_mcp.auth import contract
 from django_mcp.auth.contract import AuthenticationFailed
 from django_mcp.protocol.jsonrpc import INVALID_REQUEST, NO_ID, ProtocolError
 from django_mcp.schema import bound
-from django_mcp.transports.http.checks import WireCheck, exchange, message
+from django_mcp.transports.http.checks import Request, WireCheck
 
 logger = logging.getLogger("django_mcp")
 
@@ -22,24 +22,24 @@ class Auth(WireCheck):
     name = "auth"
     reasons = frozenset({"auth_rejected", "auth_failed"})
 
-    def check(self, request: HttpRequest) -> HttpResponse | None:
-        path = exchange(request).settings.auth
+    def check(self, request: Request) -> HttpResponse | None:
+        path = request.mcp.settings.auth
         if path is None:
             return None
         try:
-            exchange(request).identity = contract.authenticate(path, request)
+            request.mcp.identity = contract.authenticate(path, request)
         except Exception as raised:
             signal, fields = _event(raised)
             signals.send(signal, _sender(path), **_request_fields(request, path), **fields)
             return self._challenge(request, raised)
         return None
 
-    async def acheck(self, request: HttpRequest) -> HttpResponse | None:
-        path = exchange(request).settings.auth
+    async def acheck(self, request: Request) -> HttpResponse | None:
+        path = request.mcp.settings.auth
         if path is None:
             return None
         try:
-            exchange(request).identity = await contract.aauthenticate(path, request)
+            request.mcp.identity = await contract.aauthenticate(path, request)
         except Exception as raised:
             signal, fields = _event(raised)
             await signals.asend(signal, _sender(path), **_request_fields(request, path), **fields)
@@ -47,12 +47,12 @@ class Auth(WireCheck):
             return await sync_to_async(self._challenge)(request, raised)
         return None
 
-    def _challenge(self, request: HttpRequest, raised: Exception) -> HttpResponse:
+    def _challenge(self, request: Request, raised: Exception) -> HttpResponse:
         if isinstance(raised, AuthenticationFailed):
             text, reason = bound.render(raised) or "Authentication is required.", "auth_rejected"
         else:
             text, reason = "Authentication failed.", "auth_failed"
-        headers = {"WWW-Authenticate": _bearer(exchange(request).settings.www_authenticate, request)}
+        headers = {"WWW-Authenticate": _bearer(request.mcp.settings.www_authenticate, request)}
         return self.refuse(request, ProtocolError(401, INVALID_REQUEST, reason, text), headers)
 
 
@@ -74,17 +74,17 @@ def _event(raised: Exception) -> tuple[Any, dict[str, Any]]:
     }
 
 
-def _request_fields(request: HttpRequest, path: str) -> dict[str, Any]:
-    sent = message(request)
+def _request_fields(request: Request, path: str) -> dict[str, Any]:
+    sent = request.mcp.message
     return {
-        "server": exchange(request).server.name,
+        "server": request.mcp.server.name,
         "request_id": None if sent.id is NO_ID else sent.id,
         "method": bound.value(sent.method or None),
         "auth": path,
     }
 
 
-def _bearer(parameters: Any, request: HttpRequest) -> str:
+def _bearer(parameters: Any, request: Request) -> str:
     """The challenge (RFC 6750): parameters in declared order; bare where one of them cannot be rendered."""
     try:
         rendered = [f'{name}="{_quoted(value, request)}"' for name, value in parameters.items()]
@@ -94,7 +94,7 @@ def _bearer(parameters: Any, request: HttpRequest) -> str:
     return f"Bearer {', '.join(rendered)}" if rendered else "Bearer"
 
 
-def _quoted(value: Any, request: HttpRequest) -> str:
+def _quoted(value: Any, request: Request) -> str:
     text = value(request) if callable(value) else value
     if not isinstance(text, str) or not (text.isascii() and text.isprintable()):
         raise TypeError(f"A WWW_AUTHENTICATE parameter must be printable ASCII, not {bound.render(text)}.")

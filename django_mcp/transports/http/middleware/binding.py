@@ -3,14 +3,14 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
-
-from django.http import HttpRequest
 
 from django_mcp.protocol import versions
 from django_mcp.protocol.jsonrpc import Message
 from django_mcp.schema import bound
-from django_mcp.transports.http.checks import WireCheck, message
+from django_mcp.transports.http.checks import Request, WireCheck
 
 _VISIBLE = re.compile(r"[\t -~]*")
 _SENTINEL = re.compile(r"=\?base64\?(.*)\?=")
@@ -19,6 +19,8 @@ _SENTINEL = re.compile(r"=\?base64\?(.*)\?=")
 _VERSION = ("MCP-Protocol-Version", "HTTP_MCP_PROTOCOL_VERSION")
 _METHOD = ("Mcp-Method", "HTTP_MCP_METHOD")
 _NAME = ("Mcp-Name", "HTTP_MCP_NAME")
+
+_Reader = Callable[[str], str | None]
 
 
 class HeaderBinding(WireCheck):
@@ -30,42 +32,46 @@ class HeaderBinding(WireCheck):
     name = "binding"
     reasons = frozenset({"header_mismatch"})
 
-    def check(self, request: HttpRequest) -> None:
-        sent = message(request)
+    def check(self, request: Request) -> None:
+        sent = request.mcp.message
         if not sent.is_request:
             return
+        meta = request.META
         if not sent.legacy:
-            self._compare(request, sent, _VERSION, sent.meta[versions.PROTOCOL_VERSION])
-        self._compare(request, sent, _METHOD, sent.method)
+            _compare(meta, sent, _VERSION, sent.meta[versions.PROTOCOL_VERSION], plain)
+        _compare(meta, sent, _METHOD, sent.method, plain)
         named = versions.NAMED.get(sent.method)
         if named is not None:
-            self._compare(request, sent, _NAME, sent.params.get(named), decode=True)
+            _compare(meta, sent, _NAME, sent.params.get(named), decoded)
 
-    @staticmethod
-    def _compare(
-        request: HttpRequest, sent: Message, mirrored: tuple[str, str], body: Any, *, decode: bool = False
-    ) -> None:
-        header, key = mirrored
-        value = request.META.get(key)
-        if value is None:
-            if not sent.legacy:
-                text = f"The header {header} is missing; it must be {bound.render(body)!r}."
-                raise versions.mismatch(sent, text)
-            return
-        said = decoded(value) if decode else plain(value)
-        if said is None:
-            raise versions.mismatch(sent, f"The header {header} is malformed: {bound.echo(value)!r}.")
-        if said != body:
-            text = f"The header {header} is {bound.echo(said)!r} but the body says {bound.render(body)!r}."
+
+def _compare(
+    meta: Mapping[str, Any], sent: Message, mirrored: tuple[str, str], body: Any, read: _Reader
+) -> None:
+    header, key = mirrored
+    value = meta.get(key)
+    if value is None:
+        if not sent.legacy:
+            text = f"The header {header} is missing; it must be {bound.render(body)!r}."
             raise versions.mismatch(sent, text)
+        return
+    said = read(value)
+    if said is None:
+        raise versions.mismatch(sent, f"The header {header} is malformed: {bound.echo(value)!r}.")
+    if said != body:
+        text = f"The header {header} is {bound.echo(said)!r} but the body says {bound.render(body)!r}."
+        raise versions.mismatch(sent, text)
 
 
+# The same few names come with every request.
+@lru_cache(maxsize=256)
 def plain(value: str) -> str | None:
     """A header value without surrounding whitespace, or None for characters a header must not hold."""
     text = value.strip(" \t")
     return text if _VISIBLE.fullmatch(text) else None
 
 
+@lru_cache(maxsize=256)
 def decoded(value: str) -> str | None:
     """A header value that may be wrapped in the base64 sentinel, or None where it is malformed."""
     text = plain(value)

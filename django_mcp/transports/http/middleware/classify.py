@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from django.http import HttpRequest
-
 from django_mcp.protocol import jsonrpc
-from django_mcp.transports.http.checks import WireCheck, exchange
+from django_mcp.transports.http.checks import Request, WireCheck
 
 
 class Classify(WireCheck):
@@ -14,5 +12,6 @@ class Classify(WireCheck):
         {"batch", "not_an_object", "invalid_id", "jsonrpc_version", "invalid_method", "invalid_params_type"}
     )
 
-    def check(self, request: HttpRequest) -> None:
-        exchange(request).message = jsonrpc.classify(exchange(request).body)
+    def check(self, request: Request) -> None:
+        opened = request.mcp
+        opened.message = jsonrpc.classify(opened.body)

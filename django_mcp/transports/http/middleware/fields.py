@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from django.http import HttpRequest
-
 from django_mcp.protocol import versions
-from django_mcp.transports.http.checks import WireCheck, exchange, message
+from django_mcp.transports.http.checks import Request, WireCheck
 
 
 class ProtocolFields(WireCheck):
@@ -12,9 +10,10 @@ class ProtocolFields(WireCheck):
     name = "fields"
     reasons = frozenset({"header_mismatch", "invalid_fields", "posted_response", "unsupported_version"})
 
-    def check(self, request: HttpRequest) -> None:
-        sent = message(request)
+    def check(self, request: Request) -> None:
+        opened = request.mcp
+        sent = opened.message
         header = request.META.get("HTTP_MCP_PROTOCOL_VERSION")
-        versions.choose_era(sent, None if header is None else header.strip(), exchange(request).settings)
+        versions.choose_era(sent, None if header is None else header.strip(), opened.settings)
         if sent.is_request and not sent.legacy:
             versions.check_fields(sent)

@@ -3,12 +3,11 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest
 
 from django_mcp import conf
 from django_mcp.protocol.jsonrpc import INVALID_REQUEST, ProtocolError
 from django_mcp.schema import bound
-from django_mcp.transports.http.checks import WireCheck, exchange
+from django_mcp.transports.http.checks import Request, WireCheck
 
 
 class Origin(WireCheck):
@@ -17,9 +16,11 @@ class Origin(WireCheck):
     name = "origin"
     reasons = frozenset({"duplicate_origin", "host_not_allowed", "origin_not_allowed"})
 
-    def check(self, request: HttpRequest) -> None:
+    def check(self, request: Request) -> None:
+        host = request.META.get("HTTP_HOST")
         try:
-            request.get_host()
+            if host is None or not conf.names_site(host):
+                request.get_host()
         except DisallowedHost:
             text = "The Host header names no host of this site (ALLOWED_HOSTS)."
             raise ProtocolError(400, INVALID_REQUEST, "host_not_allowed", text) from None
@@ -30,7 +31,7 @@ class Origin(WireCheck):
         if "," in origin:
             text = "The Origin header was sent more than once; send it once."
             raise ProtocolError(400, INVALID_REQUEST, "duplicate_origin", text)
-        if not self._allowed(origin, exchange(request).settings.allowed_origins):
+        if not self._allowed(origin, request.mcp.settings.allowed_origins):
             text = f"The origin {bound.echo(origin)!r} is not allowed here (ALLOWED_ORIGINS)."
             raise ProtocolError(403, INVALID_REQUEST, "origin_not_allowed", text)
 

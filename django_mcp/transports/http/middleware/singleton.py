@@ -2,10 +2,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from django.http import HttpRequest
-
 from django_mcp.protocol import versions
-from django_mcp.transports.http.checks import WireCheck, message
+from django_mcp.transports.http.checks import Request, WireCheck
 
 #: Headers of which a request has one at most, by their META keys.
 SINGLETONS: Final = {
@@ -24,8 +22,9 @@ class SingletonHeaders(WireCheck):
     name = "singleton"
     reasons = frozenset({"header_mismatch"})
 
-    def check(self, request: HttpRequest) -> None:
+    def check(self, request: Request) -> None:
+        meta = request.META
         for key, header in SINGLETONS.items():
-            if "," in request.META.get(key, ""):
+            if "," in meta.get(key, ""):
                 text = f"The header {header} was sent more than once; send it exactly once."
-                raise versions.mismatch(message(request), text)
+                raise versions.mismatch(request.mcp.message, text)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 
 from django_mcp.authoring.errors import ConfigurationError
 from django_mcp.encoding import codec
@@ -14,7 +14,7 @@ from django_mcp.protocol.jsonrpc import Message
 from django_mcp.protocol.methods import tools_call
 from django_mcp.schema import bound
 from django_mcp.schema.headers import HeaderRow
-from django_mcp.transports.http.checks import WireCheck, context, exchange, message
+from django_mcp.transports.http.checks import Request, WireCheck, context
 from django_mcp.transports.http.middleware.binding import decoded
 
 _DECIMAL = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?")
@@ -27,42 +27,45 @@ class Validate(WireCheck):
     name = "validate"
     reasons = frozenset({"invalid_params", "header_mismatch"})
 
-    def check(self, request: HttpRequest) -> HttpResponse | None:
-        sent = message(request)
+    def check(self, request: Request) -> HttpResponse | None:
+        sent = request.mcp.message
         if sent.is_request and sent.method == "tools/call":
             # A legacy client reads errors at HTTP 200 only: its params are judged where its call is answered.
             if not sent.legacy:
                 tools_call.check_params(sent)
-            for row in self._rows(request, sent):
-                _compare(request, sent, row)
+            if self._mirrors(request, sent):
+                for row in self._rows(request, sent):
+                    _compare(request, sent, row)
         return None
 
-    async def acheck(self, request: HttpRequest) -> HttpResponse | None:
+    async def acheck(self, request: Request) -> HttpResponse | None:
         # The first look at the tools builds them, which runs the site's code; and whether the caller sees a
         # tool is up to permissions, which may ask the database.
-        is_call = message(request).method == "tools/call"
-        if is_call and (not exchange(request).server.is_built or self._mirrors(request)):
+        sent = request.mcp.message
+        is_call = sent.method == "tools/call"
+        if is_call and (not request.mcp.server.is_built or self._mirrors(request, sent)):
             return await sync_to_async(self.check)(request)
         return self.check(request)
 
     @staticmethod
-    def _mirrors(request: HttpRequest) -> bool:
+    def _mirrors(request: Request, sent: Message) -> bool:
+        """Whether any tool of the server mirrors arguments."""
         try:
-            return exchange(request).server.catalog.mirrors
+            return request.mcp.server.view(sent, context(request)).catalog.mirrors
         except ConfigurationError:
             # Answered, for every request alike, where the server is asked.
             return False
 
-    def _rows(self, request: HttpRequest, sent: Message) -> tuple[HeaderRow, ...]:
+    def _rows(self, request: Request, sent: Message) -> tuple[HeaderRow, ...]:
         """The mirrored arguments of the tool called, if the caller sees that tool at all."""
         name = sent.params.get("name")
-        if not isinstance(name, str) or not self._mirrors(request):
+        if not isinstance(name, str):
             return ()
-        registration = exchange(request).server.view(sent, context(request)).get(name)
+        registration = request.mcp.server.view(sent, context(request)).get(name)
         return () if registration is None else registration.header_rows
 
 
-def _compare(request: HttpRequest, sent: Message, row: HeaderRow) -> None:
+def _compare(request: Request, sent: Message, row: HeaderRow) -> None:
     argument = _argument(sent.params.get("arguments"), row.path)
     header = request.META.get(row.meta_key)
     where = ".".join(row.path)

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from django.http import HttpRequest
-
 from django_mcp.protocol import versions
-from django_mcp.transports.http.checks import WireCheck, exchange, message
+from django_mcp.transports.http.checks import Request, WireCheck
 
 
 class ProtocolVersion(WireCheck):
@@ -12,7 +10,8 @@ class ProtocolVersion(WireCheck):
     name = "version"
     reasons = frozenset({"unsupported_version"})
 
-    def check(self, request: HttpRequest) -> None:
-        sent = message(request)
+    def check(self, request: Request) -> None:
+        opened = request.mcp
+        sent = opened.message
         if sent.is_request and not sent.legacy:
-            versions.check_version(sent, exchange(request).settings)
+            versions.check_version(sent, opened.settings)

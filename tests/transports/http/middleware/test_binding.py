@@ -289,6 +289,14 @@ class TestMirroredArguments:
 
         assert answer.body["result"] == text('{"keys":["branch"]}')
 
+    @pytest.mark.parametrize("params", [{}, {"name": 5}, {"name": ["mirror"]}])
+    def test_a_legacy_client_that_names_no_tool_mirrors_nothing(self, wire, params):
+        with testing.served(Mirror):
+            answer = wire.legacy("tools/call", params, headers={"Mcp-Param-Branch": "Bern"})
+
+        message = "params.name must be a string that names a tool."
+        assert answer.body["error"] == {"code": -32602, "message": message}
+
     def test_but_what_it_mirrors_must_match(self, wire, mirror):
         message = "The header Mcp-Param-Branch is 'Basel' but the argument branch is \"Bern\"."
 
