@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
     from django_mcp.dispatch.tasks import Record
     from django_mcp.registry.catalog import View
-    from django_mcp.registry.registration import Registration
+    from django_mcp.registry.registration import ActionEntry, Registration
     from django_mcp.typed.derive import Output
 
 ATTEMPTS = "django_mcp.attempts"
@@ -93,9 +93,15 @@ class OffContract(Exception):
     """A handler or callback returned what its contract does not allow."""
 
 
-def refusal(body: Mapping[str, Any]) -> CallResult:
-    """A gate's answer, of plain values: the handler has not run, and it says how to call instead."""
-    return _error(codec.text(body), "dispatch", code="invalid_arguments", retryable=True)
+def refusal(body: Mapping[str, Any], entry: ActionEntry | None = None) -> CallResult:
+    """A gate's answer, of plain values: the handler has not run, and it says how to call instead.
+
+    `entry` is what refuses the data that it was called with, and explains itself.
+    """
+    encoded = codec.encode(body)
+    if entry is not None:
+        encoded = b"%b,%b" % (encoded[:-1], entry.explained()[1:])
+    return _error(encoded.decode(), "dispatch", code="invalid_arguments", retryable=True)
 
 
 def refused(code: str, text: str, *, retryable: bool = False) -> CallResult:

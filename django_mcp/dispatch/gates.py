@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from django_mcp.encoding.normalise import normalise
 from django_mcp.schema import bound, publish
 from django_mcp.schema.bound import LISTED
 from django_mcp.schema.closure import is_closed
@@ -21,12 +20,6 @@ _TYPES = {"string": str, "object": dict}
 Body = dict[str, Any]
 
 
-def pointer(tool: str | None = None, action: str | None = None) -> str:
-    """A help call to copy."""
-    named = [f'{key}: "{value}"' for key, value in (("tool", tool), ("action", action)) if value is not None]
-    return f"help {{{', '.join(named)}}}"
-
-
 def check_arguments(
     arguments: Mapping[str, Any], types: Mapping[str, str], owner: str, about: str | None
 ) -> Body | None:
@@ -36,7 +29,7 @@ def check_arguments(
     """
     for name, value in arguments.items():
         if name not in types or not isinstance(value, _TYPES[types[name]]):
-            return _refused_arguments(arguments, types, owner, pointer(about))
+            return _refused_arguments(arguments, types, owner, publish.pointer(about))
     return None
 
 
@@ -76,7 +69,7 @@ def missing_action(registration: Registration, actions: Mapping[str, ActionEntry
         "error": "missing_action",
         "message": f"{registration.name} needs an action; its actions are {_names(actions)}.",
         "valid_actions": list(actions),
-        "help": pointer(registration.name),
+        "help": publish.pointer(registration.name),
     }
 
 
@@ -88,7 +81,7 @@ def unknown_action(registration: Registration, actions: Mapping[str, ActionEntry
         f"its actions are {_names(actions)}.",
         "valid_actions": list(actions),
         **_did_you_mean([sent], actions),
-        "help": pointer(registration.name),
+        "help": publish.pointer(registration.name),
     }
 
 
@@ -110,7 +103,6 @@ def _missing_required(registration: Registration, entry: ActionEntry, data: Mapp
         "error": "missing_required_fields",
         "message": f"{registration.name} {entry.name} needs {_names(missing)} in data.",
         "missing": missing,
-        **_data_level(registration, entry),
     }
 
 
@@ -120,7 +112,6 @@ def _missing_group(registration: Registration, entry: ActionEntry) -> Body:
         "error": "missing_required_group",
         "message": f"{registration.name} {entry.name} needs one of these groups in data, complete: {groups}",
         "required_one_of": [list(group) for group in entry.groups],
-        **_data_level(registration, entry),
     }
 
 
@@ -131,8 +122,7 @@ def check_typed(registration: Registration, entry: ActionEntry, arguments: dict[
     known = list(entry.closure.properties)
     unknown = sorted(name for name in arguments if name not in entry.closure.properties)
     if unknown and is_closed(entry.closure.schema):
-        body = _unknown_arguments(unknown, known, registration.name)
-        return {**body, **_data_level(registration, entry)}
+        return _unknown_arguments(unknown, known, registration.name)
     return _unknown_params(registration, entry, arguments) or _invalid_values(registration, entry, arguments)
 
 
@@ -152,7 +142,6 @@ def _unknown_params(registration: Registration, entry: ActionEntry, data: dict[s
         "unknown_count": len(found),
         "allowed": {bound.echo(unknown.parent): list(unknown.allowed) for unknown in listed},
         **({"did_you_mean": suggestions} if suggestions else {}),
-        **_data_level(registration, entry),
     }
 
 
@@ -176,7 +165,6 @@ def _refused(registration: Registration, entry: ActionEntry, problems: Problems,
             for path, texts in problems
         ],
         "invalid_count": count,
-        **_data_level(registration, entry),
     }
 
 
@@ -185,18 +173,6 @@ def _place(registration: Registration, entry: ActionEntry) -> tuple[str, str]:
     if registration.typed:
         return registration.name, "arguments"
     return f"{registration.name} {entry.name}", "data"
-
-
-def _data_level(registration: Registration, entry: ActionEntry) -> Body:
-    """What every refusal of data ends with: which action, what it takes, and where to read more."""
-    digest = normalise(entry.digest) if entry.is_translated else entry.digest
-    if registration.typed:
-        return {"input_schema": digest, "help": pointer(registration.name)}
-    return {
-        "action": entry.name,
-        "input_schema": digest,
-        "help": pointer(registration.name, entry.name),
-    }
 
 
 def _did_you_mean(sent: Iterable[str], known: Iterable[str]) -> Body:

@@ -137,7 +137,7 @@ def _missing_tool(view: View) -> gates.Body:
         "error": "missing_tool",
         "message": f"help explains an action of a tool: name the tool too, one of {', '.join(valid)}.",
         "valid_tools": valid,
-        "help": gates.pointer(),
+        "help": publish.pointer(),
     }
 
 
@@ -149,7 +149,7 @@ def _unknown_tool(view: View, sent: str) -> gates.Body:
         "message": f"There is no tool {bound.echo(sent)!r}; the tools are {', '.join(valid)}.",
         "valid_tools": valid,
         **({"did_you_mean": suggestions} if suggestions else {}),
-        "help": gates.pointer(),
+        "help": publish.pointer(),
     }
 
 

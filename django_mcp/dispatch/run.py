@@ -159,9 +159,9 @@ class Run:
         self._started = time.monotonic()
         if signals.tool_started.receivers:
             self.signal(signals.tool_started, trace=self.ctx.trace)
-        body = self._gate_action() if self.registration.dispatches else self._gate()
-        if body is not None:
-            return answer.refusal(body)
+        refused = self._gate_action() if self.registration.dispatches else self._gate()
+        if refused is not None:
+            return refused
         destructive = self._options.get("destructive") and self.ctx.task is None
         if destructive and conf.get().server(self.ctx.server).confirm_destructive:
             return consent.refusal(self.registration, self.sent, self.ctx)
@@ -306,27 +306,29 @@ class Run:
             return self._fault(raised)
         raise raised
 
-    def _gate(self) -> gates.Body | None:
-        if self.registration.typed is not None:
-            body = gates.check_typed(self.registration, self.registration.typed, self.sent)
-            return body or self._take(self.registration.typed, self.sent)
-        return None
+    def _gate(self) -> CallResult | None:
+        entry = self.registration.typed
+        if entry is None:
+            return None
+        body = gates.check_typed(self.registration, entry, self.sent) or self._take(entry, self.sent)
+        return None if body is None else answer.refusal(body, entry)
 
-    def _gate_action(self) -> gates.Body | None:
+    def _gate_action(self) -> CallResult | None:
         registration = self.registration
         name = registration.name
         body = gates.check_arguments(self.sent, gates.ACTION_ARGUMENTS, name, name)
         if body is not None:
-            return body
+            return answer.refusal(body)
         actions = self.view.actions(registration)
         action = self.ctx.action
         if action is None:
-            return gates.missing_action(registration, actions)
+            return answer.refusal(gates.missing_action(registration, actions))
         entry = actions.get(action)
         if entry is None:
-            return gates.unknown_action(registration, actions, action)
+            return answer.refusal(gates.unknown_action(registration, actions, action))
         data = self.sent.get("data", {})
-        return gates.check_data(registration, entry, data) or self._take(entry, data)
+        body = gates.check_data(registration, entry, data) or self._take(entry, data)
+        return None if body is None else answer.refusal(body, entry)
 
     def _take(self, entry: ActionEntry, data: dict[str, Any]) -> gates.Body | None:
         """Make of the data that passed what the handler gets; a validator of the site may still refuse it."""

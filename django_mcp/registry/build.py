@@ -185,7 +185,8 @@ def _registration(reading: Reading, derived: Mapping[str, Derived], formats: For
     """Everything is copied out of the declaration, so that what was judged is what is served from now on."""
     tool, values = reading.tool, copy.deepcopy(reading.values)
     actions = {
-        name: _action_entry(name, reading, derived.get(name), formats) for name in sorted(reading.actions)
+        name: _action_entry(values["name"], name, reading, derived.get(name), formats)
+        for name in sorted(reading.actions)
     }
     output_schema = values["output_schema"]
     input_schema = values.get("input_schema")
@@ -218,7 +219,9 @@ def _registration(reading: Reading, derived: Mapping[str, Derived], formats: For
     )
 
 
-def _action_entry(name: str, reading: Reading, derived: Derived | None, formats: Formats) -> ActionEntry:
+def _action_entry(
+    tool: str, name: str, reading: Reading, derived: Derived | None, formats: Formats
+) -> ActionEntry:
     schema, stated = copy.deepcopy(_split(reading.actions[name]))
     closure = Closure.of(schema["properties"])
     properties = closure.properties if derived is None else derived.published
@@ -231,7 +234,7 @@ def _action_entry(name: str, reading: Reading, derived: Derived | None, formats:
         defaults=schema.get("defaults", {}),
         closure=closure,
         gate=ValueGate(closure.schema, formats if derived is None else derived.formats),
-        digest=publish.digest(schema, properties),
+        explanation=publish.explanation(publish.digest(schema, properties), tool, name),
         rendered=publish.rendered(schema, properties),
         related=tuple(schema.get("related", ())),
         handler=handler,

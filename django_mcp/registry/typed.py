@@ -26,7 +26,7 @@ from django_mcp.registry import names, options
 from django_mcp.registry.built import Built, origin
 from django_mcp.registry.registration import ActionEntry, Registration
 from django_mcp.registry.strays import astray
-from django_mcp.schema import bound, headers, strict
+from django_mcp.schema import bound, headers, publish, strict
 from django_mcp.schema.closure import Closure
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.keywords import subschemas
@@ -276,7 +276,7 @@ class _Declaration:
             defaults={},
             closure=closure,
             gate=ValueGate(taken.enforced, formats),
-            digest=taken.published,
+            explanation=publish.explanation(taken.published, str(self._name)),
             rendered={},
             related=(),
             handler=handler,

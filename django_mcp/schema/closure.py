@@ -36,6 +36,7 @@ class _Node:
         "closed",
         "integer",
         "items",
+        "leads_to_closed",
         "leads_to_integer",
         "names",
         "patterns",
@@ -53,6 +54,7 @@ class _Node:
         self.names = tuple(sorted(properties))
         self.integer = "integer" in listed and "number" not in listed
         self.closed = schema.get("additionalProperties") is False
+        self.leads_to_closed = self.closed
         self.leads_to_integer = self.integer
         self.properties: dict[str, _Node] = {}
         self.patterns: list[tuple[Any, _Node]] = []
@@ -129,16 +131,17 @@ class Closure:
             if isinstance(value, dict):
                 for key, inner in value.items():
                     nodes = _of_key(node, key)
-                    if nodes:
+                    leading = [one for one in nodes if one.leads_to_closed]
+                    if leading:
                         where = paths.join(path, key)
-                        pending += [(one, inner, where) for one in nodes]
-                    elif node.closed:
+                        pending += [(one, inner, where) for one in leading]
+                    elif node.closed and not nodes:
                         where = paths.join(path, key)
                         found[where] = UnknownKey(where, key, path, _common(found.get(where), node))
             elif isinstance(value, list):
                 for index, inner in enumerate(value):
                     of_item = node.prefix[index] if index < len(node.prefix) else node.items
-                    if of_item is not None:
+                    if of_item is not None and of_item.leads_to_closed:
                         pending.append((of_item, inner, paths.item(path, index)))
         return [found[path] for path in sorted(found)]
 
@@ -268,17 +271,20 @@ def _tree(root: dict[str, Any]) -> _Node:
         target = pointers.resolve(schema.get("$ref"), root)
         if isinstance(target, dict):
             node.reference = node_of(target)
-    _mark_ways_to_integers(list(nodes.values()))
+    _mark_ways(list(nodes.values()))
     return top
 
 
-def _mark_ways_to_integers(nodes: list[_Node]) -> None:
+def _mark_ways(nodes: list[_Node]) -> None:
+    """Mark what leads to what a walk looks for, so that it goes nowhere else."""
     grown = True
     while grown:
         grown = False
         for node in nodes:
             if not node.leads_to_integer and any(inner.leads_to_integer for inner in node.inner()):
                 node.leads_to_integer = grown = True
+            if not node.leads_to_closed and any(inner.leads_to_closed for inner in node.inner()):
+                node.leads_to_closed = grown = True
     for node in nodes:
         node.ways = {key: inner for key, inner in node.properties.items() if inner.leads_to_integer}
         node.ways_by_pattern = any(inner.leads_to_integer for inner in node.unnamed())

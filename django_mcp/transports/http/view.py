@@ -39,6 +39,11 @@ class MCPView(View):
     def as_view(cls, **initkwargs: Any) -> Callable[..., Any]:
         return _exempt(super().as_view(**initkwargs))
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Answer a POST; there is no other verb to look for."""
+        answer = self.post if request.method == "POST" else self.http_method_not_allowed
+        return answer(request, *args, **kwargs)
+
     def post(self, request: HttpRequest, server: str | None = None) -> Any:
         """One JSON-RPC message in, its answer out."""
         return pipeline.run(request, server or self.server)
