@@ -117,7 +117,8 @@ class Server:
         ctx.server = self.name
         ctx.meta = message.meta
         ctx.version = message.version
-        ctx.capabilities = versions.capabilities(message)
+        if not message.legacy:
+            ctx.capabilities = message.meta.get(versions.CLIENT_CAPABILITIES, {})
         view = ctx.view = catalog.view(ctx)
         return view
 

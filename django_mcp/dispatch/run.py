@@ -22,13 +22,13 @@ from django_mcp.authoring.errors import ToolError
 from django_mcp.authoring.progress import Cancelled, current
 from django_mcp.dispatch import answer, consent, gates, transactions
 from django_mcp.dispatch.answer import CallResult
+from django_mcp.dispatch.axes import abind, bind
 from django_mcp.dispatch.chained import Chained
 from django_mcp.dispatch.classify import verdict
 from django_mcp.dispatch.groups import essence
 from django_mcp.dispatch.submission import submitted
 from django_mcp.dispatch.threads import announcing, in_thread, lasting
 from django_mcp.errors import DeadlineExceeded
-from django_mcp.policy.axes import Params
 from django_mcp.policy.call import Outcome
 from django_mcp.schema import bound
 from django_mcp.typed.errors import Unconvertible
@@ -55,7 +55,7 @@ def _call(run: Run, axes: ExitStack | None) -> CallResult:
         result = run.open()
         if result is None:
             if axes is not None:
-                run.bind(axes)
+                bind(run.binders, run.sent, run.ctx, axes)
             result = run.execute()
     except BaseException as raised:
         return run.fail(raised)
@@ -78,7 +78,7 @@ async def _acall(run: Run, axes: ExitStack | None) -> CallResult:
         result = await announcing(run.open)
         if result is None:
             if axes is not None:
-                await run.abind(axes)
+                await abind(run.binders, run.sent, run.ctx, axes)
             result = await run.aexecute()
     except BaseException as raised:
         return await announcing(run.fail, raised)
@@ -131,7 +131,9 @@ class Run:
         called = self._entry or registration
         self._chain: Chain | None = called.chain
         #: What finds the axes' values for this call; the work of a task has those of its submission.
-        self.binders: tuple[Binder, ...] = view.binders(registration) if ctx.task is None else ()
+        self.binders: tuple[Binder, ...] = (
+            view.catalog.binders.get(registration.name, ()) if ctx.task is None else ()
+        )
         self._options: Mapping[str, Any] = called.options
         self.is_async = called.is_async
         #: Whether a worker does the work, and this call answers with the receipt for it.
@@ -166,22 +168,6 @@ class Run:
         if destructive and conf.get().server(self.ctx.server).confirm_destructive:
             return consent.refusal(self.registration, self.sent, self.ctx)
         return None
-
-    def bind(self, axes: ExitStack) -> None:
-        """Bind the axes whose binders find a value, until the stack is closed."""
-        params = Params(self.registration.name, self.sent, self.ctx.meta)
-        for axis, function, is_async in self.binders:
-            value = (async_to_sync(function) if is_async else function)(self.ctx, params)
-            if value is not None:
-                axes.enter_context(axis.use(value))
-
-    async def abind(self, axes: ExitStack) -> None:
-        """`bind` on the event loop."""
-        params = Params(self.registration.name, self.sent, self.ctx.meta)
-        for axis, function, is_async in self.binders:
-            value = await (function(self.ctx, params) if is_async else in_thread(function, self.ctx, params))
-            if value is not None:
-                axes.enter_context(axis.use(value))
 
     def execute(self) -> CallResult:
         """Answer the call by its handler and what stands around it. Raises what is not answered there."""

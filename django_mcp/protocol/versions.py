@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from django_mcp.conf import ServerSettings
@@ -148,12 +147,6 @@ def check_version(message: Message, settings: ServerSettings) -> None:
     requested = message.meta[PROTOCOL_VERSION]
     if requested != MODERN:
         raise unsupported(message, requested, settings)
-
-
-def capabilities(message: Message) -> Mapping[str, Any]:
-    """What the client states it can do in this very request; a legacy one states nothing here."""
-    declared: Mapping[str, Any] = {} if message.legacy else message.meta.get(CLIENT_CAPABILITIES, {})
-    return declared
 
 
 def mismatch(message: Message, text: str) -> ProtocolError:

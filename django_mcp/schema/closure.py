@@ -34,6 +34,7 @@ class _Node:
     __slots__ = (
         "additional",
         "closed",
+        "ends",
         "integer",
         "items",
         "leads_to_closed",
@@ -55,6 +56,8 @@ class _Node:
         self.integer = "integer" in listed and "number" not in listed
         self.closed = schema.get("additionalProperties") is False
         self.leads_to_closed = self.closed
+        #: Whether nothing inside of it leads to a closed object.
+        self.ends = False
         self.leads_to_integer = self.integer
         self.properties: dict[str, _Node] = {}
         self.patterns: list[tuple[Any, _Node]] = []
@@ -129,6 +132,8 @@ class Closure:
             if node.reference is not None:
                 pending.append((node.reference, value, path))
             if isinstance(value, dict):
+                if node.ends and value.keys() <= node.properties.keys():
+                    continue
                 for key, inner in value.items():
                     nodes = _of_key(node, key)
                     leading = [one for one in nodes if one.leads_to_closed]
@@ -286,5 +291,6 @@ def _mark_ways(nodes: list[_Node]) -> None:
             if not node.leads_to_closed and any(inner.leads_to_closed for inner in node.inner()):
                 node.leads_to_closed = grown = True
     for node in nodes:
+        node.ends = not any(inner.leads_to_closed for inner in node.inner())
         node.ways = {key: inner for key, inner in node.properties.items() if inner.leads_to_integer}
         node.ways_by_pattern = any(inner.leads_to_integer for inner in node.unnamed())

@@ -35,7 +35,8 @@ class _Place(NamedTuple):
 
 def told(errors: list[Any], schema: Any) -> list[str]:
     """What is wrong at one path, each thing once."""
-    return list(dict.fromkeys(_text(error, schema, 0) for error in errors))
+    texts = [_text(error, schema, 0) for error in errors]
+    return texts if len(texts) == 1 else list(dict.fromkeys(texts))
 
 
 def _place(root: Any, steps: list[str | int], since: int) -> _Place:
@@ -69,12 +70,14 @@ def _since(place: _Place, condition: str) -> _Place:
 
 
 def _text(error: Any, root: Any, since: int, nested: bool = False) -> str:
-    if error.kind.name == "propertyNames":
+    kind = error.kind
+    name = kind.name
+    if name == "propertyNames":
         # The error of the name has the same path, so what led there is told with it.
-        return f"has a key whose name {_text(error.kind.as_dict()['error'], root, since, nested)}"
+        return f"has a key whose name {_text(kind.as_dict()['error'], root, since, nested)}"
     steps = error.evaluation_path
-    if error.kind.name in _ANYWHERE and _CONDITIONAL.isdisjoint(steps):
-        return _OF_DETAILS[error.kind.name](error.kind.as_dict())
+    if name in _ANYWHERE and _CONDITIONAL.isdisjoint(steps):
+        return _OF_DETAILS[name](kind.as_dict())
     place = _place(root, steps, since)
     text = _of_kind(error, place, root, nested)
     return f"{text} (since {' and '.join(place.conditions)})" if place.conditions else text

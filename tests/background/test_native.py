@@ -333,7 +333,8 @@ class TestRefusals:
 
 @pytest.mark.parametrize("params", [{}, {"taskId": 7}, {"taskId": None}])
 def test_without_http_an_id_is_judged_where_the_request_is_answered(params):
-    message = Message(True, 1, "tasks/get", params, version="2026-07-28")
+    message = Message(True, 1, "tasks/get", params)
+    message.version = "2026-07-28"
     with testing.served(Report):
         response = get_server().handle(message, Context())
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Final
 
 from django.contrib.auth.decorators import login_not_required
@@ -29,7 +30,8 @@ class MCPView(View):
 
     Serves the server `default`; another of `SERVERS` is named by `as_view(server="name")`, or by the URL
     pattern: `path("staff", include("django_mcp.urls"), {"server": "name"})`. Works under WSGI and ASGI;
-    handlers that are `async def` are run to their end in the request's thread.
+    handlers that are `async def` are run to their end in the request's thread. One instance answers every
+    request, of which it keeps nothing.
     """
 
     server = "default"
@@ -37,7 +39,15 @@ class MCPView(View):
 
     @classonlymethod
     def as_view(cls, **initkwargs: Any) -> Callable[..., Any]:
-        return _exempt(super().as_view(**initkwargs))
+        # Judges the arguments, and bears the marks of a view.
+        view = super().as_view(**initkwargs)
+        endpoint = cls(**initkwargs)
+
+        @wraps(view)
+        def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            return endpoint.dispatch(request, *args, **kwargs)
+
+        return _exempt(answer)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Answer a POST; there is no other verb to look for."""
