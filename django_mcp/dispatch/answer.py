@@ -195,8 +195,9 @@ def success(registration: Registration, returned: Any, ctx: Context, view: View)
         if not registration.output_gate.is_valid(structured):
             raise OutputMismatch(_mismatch(registration, structured))
         result.structured = structured
-        if structured is plain:
-            result.encoded = encoded
+        if encoded is not None:
+            # Without additions, the value is its structured content, or the one member of that.
+            result.encoded = encoded if structured is plain else b'{"result":%b}' % encoded
     return result
 
 
