@@ -63,8 +63,10 @@ def _unknown_arguments(unknown: list[str], known: list[str], owner: str) -> Body
     }
 
 
-def missing_action(registration: Registration, actions: Mapping[str, ActionEntry]) -> Body:
-    """Gate 3."""
+def no_action(registration: Registration, actions: Mapping[str, ActionEntry], sent: str | None) -> Body:
+    """Gates 3 and 4."""
+    if sent is not None:
+        return unknown_action(registration, actions, sent)
     return {
         "error": "missing_action",
         "message": f"{registration.name} needs an action; its actions are {_names(actions)}.",
@@ -74,7 +76,7 @@ def missing_action(registration: Registration, actions: Mapping[str, ActionEntry
 
 
 def unknown_action(registration: Registration, actions: Mapping[str, ActionEntry], sent: str) -> Body:
-    """Gate 4; help answers with the same body."""
+    """Gate 4, as help answers it, too."""
     return {
         "error": "unknown_action",
         "message": f"{registration.name} has no action {bound.echo(sent)!r}; "

@@ -305,13 +305,12 @@ class Run:
         body = gates.check_arguments(self.sent, gates.ACTION_ARGUMENTS, name, name)
         if body is not None:
             return answer.refusal(body)
-        actions = self.view.actions(registration)
         action = self.ctx.action
-        if action is None:
-            return answer.refusal(gates.missing_action(registration, actions))
-        entry = actions.get(action)
+        # What a worker does was admitted at submission: a permission may read of the request, which is gone.
+        admitted = self.ctx.task is not None
+        entry = self._entry if admitted else self.view.actions(registration).get(action or "")
         if entry is None:
-            return answer.refusal(gates.unknown_action(registration, actions, action))
+            return answer.refusal(gates.no_action(registration, self.view.actions(registration), action))
         data = self.sent.get("data", {})
         body = gates.check_data(registration, entry, data) or self._take(entry, data)
         return None if body is None else answer.refusal(body, entry)
