@@ -242,5 +242,4 @@ def _action_entry(
         permission=stated.get("permission"),
         options=stated,
         convert=None if derived is None else derived.convert,
-        secrets=frozenset() if derived is None else derived.secrets,
     )

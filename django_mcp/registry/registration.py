@@ -37,8 +37,6 @@ class ActionEntry:
     options: Mapping[str, Any]
     #: Makes what the handler gets of the data that passed; raises Unconvertible. None: it gets the data.
     convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-    #: The keys of data whose values are shown to nobody.
-    secrets: frozenset[str] = frozenset()
     #: What its calls go through; None: nothing.
     chain: Chain | None = None
     #: The explanation as JSON, where it is the same in every language.

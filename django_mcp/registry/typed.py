@@ -56,7 +56,6 @@ class Derived:
     published: dict[str, Any]
     formats: Formats
     convert: Callable[[dict[str, Any]], dict[str, Any]]
-    secrets: frozenset[str]
 
 
 def derive_actions(reading: Reading, formats: Formats) -> dict[str, Derived]:
@@ -92,7 +91,7 @@ def _derive_action(reading: Reading, name: str, formats: Formats) -> Derived:
     reading.handlers[name] = caller(reading.handlers[name], signature.contexts)
     reading.actions[name] = {"required": taken.required, **reading.actions[name], "properties": enforced}
     tolerant = _tolerant(formats, {"properties": enforced})
-    return Derived(taken.properties, tolerant, taken.convert, taken.secrets)
+    return Derived(taken.properties, tolerant, taken.convert)
 
 
 def _is_hinted(handler: Callable[..., Any]) -> bool:
@@ -284,7 +283,6 @@ class _Declaration:
             permission=None,
             options=self._options,
             convert=taken.convert,
-            secrets=taken.secrets,
         )
         return Registration(
             name=str(self._name),

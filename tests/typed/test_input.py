@@ -629,6 +629,15 @@ class TestValidators:
         Ask.execute.__annotations__["params"] = Login
         assert refusal(Ask, sent)["invalid"] == [{"path": "", "problems": ["is refused"]}]
 
+    def test_nor_of_one_that_is_a_secret_by_its_format_alone(self, refusal):
+        def judged(value):
+            raise ValueError(f"not {value}")
+
+        hint = Annotated[str, Field(json_schema_extra={"format": "password"}), AfterValidator(judged)]
+        assert refusal(taking(hint), {"value": "s3cret"})["invalid"] == [
+            {"path": "value", "problems": ["is refused"]}
+        ]
+
     def test_a_refusal_without_a_word_is_one(self, refusal):
         def silent(value):
             raise ValueError
