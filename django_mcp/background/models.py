@@ -70,6 +70,8 @@ class BackgroundTask(models.Model):
     arguments = JSONText(_("arguments"))
     owner = models.CharField(_("owner"), max_length=400, blank=True, help_text=_("Whose task it is."))
     axes = JSONText(_("axes"))
+    locale = JSONText(_("locale"), default=dict, help_text=_("The language and time zone of its client."))
+    trace = JSONText(_("trace"), default=dict, help_text=_("What its client's tracing calls the call."))
     capabilities = JSONText(_("capabilities"), help_text=_("What its client can be asked."))
     status = models.CharField(_("status"), max_length=16, choices=Status, default=Status.WORKING)
     status_message = models.TextField(_("status message"), blank=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django_mcp.auth import identity
-from django_mcp.dispatch import answer, consent, tasks
-from django_mcp.policy.axes import snapshot
+from django_mcp.dispatch import answer, consent, locale, tasks
+from django_mcp.policy import axes
 
 if TYPE_CHECKING:
     from django_mcp.dispatch.answer import CallResult
@@ -25,7 +25,9 @@ def submitted(run: Run) -> CallResult:
         action=ctx.action,
         arguments=run.sent,
         owner=identity.principal(ctx.user),
-        axes=snapshot(),
+        axes=axes.snapshot(),
+        locale=locale.snapshot(),
+        trace=ctx.trace,
         # Only a client that takes tasks can be asked while the work runs.
         capabilities={} if run.view.polls else dict(ctx.capabilities),
         answers={key: given for key, given in ctx.carried.items() if key != consent.KEY},

@@ -38,7 +38,8 @@ class Record:
     """What is kept of a task. Every field but the times is JSON.
 
     `arguments` are the call's as sent; `owner` is whose task it is (`auth.identity`); `axes` the values bound
-    at submit; `capabilities` what the client can be asked while the work runs; `answers` what the user
+    at submit; `locale` the language and time zone then, and `trace` the trace context of the request;
+    `capabilities` what the client can be asked while the work runs; `answers` what the user
     answered so far, by the handler's keys; `questions` what is asked now, by the keys the client sees;
     `asked` all those keys so far. `result` is what the call would have answered, `error` what went wrong
     outside of it. `worker` names who runs it, empty before; `expires_at` is None while it is not to be
@@ -54,6 +55,8 @@ class Record:
     created_at: datetime
     last_updated_at: datetime
     axes: dict[str, Any] = field(default_factory=dict)
+    locale: dict[str, Any] = field(default_factory=dict)
+    trace: dict[str, Any] = field(default_factory=dict)
     capabilities: dict[str, Any] = field(default_factory=dict)
     status: Status = "working"
     status_message: str | None = None
@@ -146,6 +149,8 @@ def submit(
     arguments: dict[str, Any],
     owner: str,
     axes: dict[str, Any],
+    locale: dict[str, Any],
+    trace: dict[str, Any],
     capabilities: dict[str, Any],
     answers: dict[str, Any],
     request_id: Any,
@@ -160,6 +165,8 @@ def submit(
         arguments=arguments,
         owner=owner,
         axes=axes,
+        locale=locale,
+        trace=trace,
         capabilities=capabilities,
         answers=answers,
         created_at=now,
@@ -221,7 +228,7 @@ def settle(record: Record, status: Status, *, where: Mapping[str, Any] | None = 
     """
     retention = conf.get().tasks["RETENTION_S"]
     expires = None if retention is None else timezone.now() + timedelta(seconds=retention)
-    emptied: dict[str, Any] = {"arguments": {}, "answers": {}, "questions": {}}
+    emptied: dict[str, Any] = {"arguments": {}, "answers": {}, "questions": {}, "trace": {}}
     changes = {"status": status, "expires_at": expires, **emptied, **changes}
     settled = async_to_sync(store().update)(record.task_id, where=where, **changes)
     if settled:
