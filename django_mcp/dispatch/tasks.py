@@ -6,6 +6,7 @@ which never touches what is settled or expired, so that of two changes at once e
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,9 @@ UNSETTLED: Final = ("working", "input_required")
 #: Seconds after which a worker without a sign of life is taken for dead; it gives one every HEARTBEAT_S.
 STALE_S: Final = 60
 HEARTBEAT_S: Final = 10
+
+#: What ids are issued.
+_ISSUED: Final = re.compile(r"[0-9a-f]{32}")
 
 LOST: Final = "The worker that ran this stopped before the end; it was not run again."
 CANCELLED: Final = "cancelled"
@@ -188,7 +192,8 @@ def _start(record: Record) -> None:
 
 def find(task_id: str, *, server: str, owner: str) -> Record | None:
     """The caller's task of an id; somebody else's is as unknown as one that never was."""
-    record = load(task_id)
+    # A client may send any text as an id, and databases refuse some.
+    record = load(task_id) if _ISSUED.fullmatch(task_id) else None
     if record is None or (record.server, record.owner) != (server, owner):
         return None
     return record

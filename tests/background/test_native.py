@@ -12,6 +12,7 @@ from django_mcp import BaseTool, Context, get_server, testing
 from django_mcp.background import work
 from django_mcp.dispatch import tasks
 from django_mcp.protocol.jsonrpc import Message
+from tests import nul
 from tests.asking import accepted, form
 from tests.wire import META, SERVER_INFO, P, refused, result, text
 
@@ -315,6 +316,19 @@ class TestRefusals:
         answer = client.send(method, self.params(method, taskId="0"))
 
         assert answer == refused("dispatch", "unknown_task", 400, -32602, message)
+
+    @pytest.mark.django_db
+    @pytest.mark.parametrize("sent", ["0" * 32, "0" * 31 + "\0", "a\0", "é"])
+    def test_one_that_no_database_can_hold_is_unknown(self, client, in_memory, method, sent):
+        in_memory["STORE"] = "django_mcp.background.store.OrmStore"
+        speaker = testing.Client(capabilities=NATIVE[f"{P}clientCapabilities"])
+        with nul.refused(), pytest.raises(testing.JSONRPCError) as raised:
+            speaker.send(method, self.params(method, taskId=sent))
+
+        assert (raised.value.code, raised.value.message) == (
+            -32602,
+            f"Unknown task: {sent}. Its id is wrong, or its time is over.",
+        )
 
     def test_no_id(self, client, method):
         message = "params.taskId must be a string that names a task."
