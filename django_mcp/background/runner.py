@@ -6,6 +6,7 @@ import contextvars
 import threading
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import Any
 
 from django.db import connections
 
@@ -33,9 +34,7 @@ class TasksRunner:
             )
             return
         try:
-            from django_mcp.background import jobs
-
-            backend = type(jobs.perform.using(backend=alias).get_backend())
+            backend = type(cls._job().get_backend())
         except Exception as error:
             yield (
                 f"the tasks backend {alias!r} cannot be used ({error})",
@@ -48,11 +47,25 @@ class TasksRunner:
                 'Set the site\'s TASKS to a backend with workers, such as "django_tasks_db.DatabaseBackend".',
             )
 
-    def start(self, task_id: str) -> None:
+    def start(self, task_id: str) -> str:
+        return str(self._job().enqueue(task_id).id)
+
+    def waits(self, ticket: str) -> bool:
+        """Whether a message is in the queue; true where the backend cannot tell."""
+        backend = self._job().get_backend()
+        if not backend.supports_get_result:
+            return True
+        try:
+            return bool(backend.get_result(ticket).status == "READY")
+        except framework.no_result():
+            return False
+
+    @staticmethod
+    def _job() -> Any:
         # Making the task asks for its backend, so it is made where one is used.
         from django_mcp.background import jobs
 
-        jobs.perform.using(backend=conf.get().tasks["BACKEND"]).enqueue(task_id)
+        return jobs.perform.using(backend=conf.get().tasks["BACKEND"])
 
 
 class InProcessRunner:

@@ -46,8 +46,9 @@ class Record:
     `capabilities` what the client can be asked while the work runs; `answers` what the user
     answered so far, by the handler's keys; `questions` what is asked now, by the keys the client sees;
     `asked` all those keys so far. `result` is what the call would have answered, `error` what went wrong
-    outside of it. `worker` names who runs it, empty before; `expires_at` is None while it is not to be
-    forgotten.
+    outside of it. `worker` names who runs it, empty before; `ticket` is what the queue calls the message for
+    the worker, empty where it has no name, None while none is known to be sent; `expires_at` is None while it
+    is not to be forgotten.
     """
 
     task_id: str
@@ -70,6 +71,7 @@ class Record:
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     worker: str = ""
+    ticket: str | None = None
     heartbeat_at: datetime | None = None
     cancel_requested: bool = False
     version: int = 0
@@ -89,20 +91,27 @@ class Record:
     def is_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at <= now
 
-    def is_stale(self, now: datetime) -> bool:
-        """Whether somebody runs it who has given no sign of life for too long."""
+    def is_stale(self, now: datetime, seconds: float = STALE_S) -> bool:
+        """Whether somebody runs it who has given no sign of life for so long."""
         return (
             self.status == "working"
             and self.heartbeat_at is not None
             and self.worker != ""
-            and now - self.heartbeat_at > timedelta(seconds=STALE_S)
+            and now - self.heartbeat_at > timedelta(seconds=seconds)
         )
+
+    def is_waiting(self, now: datetime, seconds: float = STALE_S) -> bool:
+        """Whether it has waited for a worker for so long."""
+        waits = self.status == "working" and self.worker == ""
+        return waits and now - self.last_updated_at > timedelta(seconds=seconds)
 
 
 class TaskStore(Protocol):
     """Where tasks are kept. Safe to use from any thread.
 
-    `in_process`: whether other processes cannot see what it keeps.
+    `in_process`: whether other processes cannot see what it keeps. A store that `manage.py mcp tasks` is to
+    look into also has `async records(status) -> list[Record]`, the tasks of a status or with None all,
+    newest first, and `async prune() -> int`, which forgets those that are expired.
     """
 
     in_process: bool
@@ -122,12 +131,18 @@ class TaskStore(Protocol):
 
 
 class TaskRunner(Protocol):
-    """Who runs the work. `in_process`: whether in this very process, so that it ends with it."""
+    """Who runs the work. `in_process`: whether in this very process, so that it ends with it.
+
+    One that can tell whether a message is still in its queue also has `waits(ticket) -> bool`.
+    """
 
     in_process: bool
 
-    def start(self, task_id: str) -> None:
-        """See to it that `background.work.perform` is called with this id, once, somewhere. Does not wait."""
+    def start(self, task_id: str) -> str | None:
+        """See to it that `background.work.perform` is called with this id, once, somewhere. Does not wait.
+
+        Returns what the queue calls the message, for `waits`.
+        """
 
 
 @lru_cache(maxsize=8)
@@ -182,9 +197,25 @@ def submit(
     return record
 
 
+def hand_over(record: Record) -> None:
+    """Have a task run, and keep that it was handed over. Raises what store or runner raise."""
+    current = runner()
+    ticket = current.start(record.task_id)
+    if not current.in_process:
+        async_to_sync(store().update)(record.task_id, ticket=ticket or "")
+
+
+def is_handed_over(record: Record) -> bool:
+    """Whether a worker will get to a task that waits, as far as the runner can tell."""
+    waits = getattr(runner(), "waits", None)
+    if not record.ticket or waits is None:
+        return record.ticket is not None
+    return bool(waits(record.ticket))
+
+
 def _start(record: Record) -> None:
     try:
-        runner().start(record.task_id)
+        hand_over(record)
     except BaseException:
         settle(record, "failed", status_message="It could not be handed to a worker.")
         raise
@@ -285,7 +316,7 @@ def deliver(record: Record, responses: Mapping[str, Any]) -> None:
         }
         resumed = not changes["questions"]
         if resumed:
-            changes |= {"status": "working", "expires_at": None}
+            changes |= {"status": "working", "expires_at": None, "ticket": None}
         if async_to_sync(store().update)(current.task_id, where={"version": current.version}, **changes):
             if resumed:
                 _announce(current, "input_required", "working")

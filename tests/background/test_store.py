@@ -57,6 +57,7 @@ def test_a_task_is_had_back_as_it_was(store):
         result={"content": []},
         error={"code": 1},
         worker="w",
+        ticket="7",
         heartbeat_at=now,
         cancel_requested=True,
         created_at=now,

@@ -62,6 +62,8 @@ def unstarted(monkeypatch):
     """Work is submitted and waits."""
 
     class Runner:
+        in_process = True
+
         def start(self, task_id):
             pass
 

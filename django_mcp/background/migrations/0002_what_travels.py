@@ -21,4 +21,11 @@ class Migration(migrations.Migration):
                 default=dict, help_text="What its client's tracing calls the call.", verbose_name="trace"
             ),
         ),
+        migrations.AddField(
+            model_name="backgroundtask",
+            name="ticket",
+            field=JSONText(
+                default=None, help_text="What the queue calls its message.", verbose_name="ticket"
+            ),
+        ),
     ]

@@ -34,7 +34,7 @@ _MODULES = {
     "client_config": "django_mcp",
     "stdio": "django_mcp",
     "breakers": "django_mcp",
-    "tasks": "django_mcp.background",
+    "tasks": "django_mcp",
     "token": "django_mcp.tokens",
 }
 
