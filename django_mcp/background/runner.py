@@ -50,11 +50,11 @@ class TasksRunner:
     def start(self, task_id: str) -> str:
         return str(self._job().enqueue(task_id).id)
 
-    def waits(self, ticket: str) -> bool:
-        """Whether a message is in the queue; true where the backend cannot tell."""
+    def waits(self, ticket: str) -> bool | None:
+        """Whether a message is in the queue; None where the backend cannot tell."""
         backend = self._job().get_backend()
         if not backend.supports_get_result:
-            return True
+            return None
         try:
             return bool(backend.get_result(ticket).status == "READY")
         except framework.no_result():
@@ -86,8 +86,9 @@ class InProcessRunner:
             target=context.run, args=(self._run, task_id), name=f"mcp-task-{task_id}", daemon=True
         )
         with self._lock:
+            # First, because it may fail; the thread takes itself off once the lock is free.
+            thread.start()
             self._running[task_id] = thread
-        thread.start()
 
     def join(self, task_id: str, timeout_s: float | None = None) -> None:
         """Wait until a task that was started here is run, as far as it went."""

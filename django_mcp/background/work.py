@@ -23,6 +23,7 @@ from django_mcp.dispatch import locale, run, tasks
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.tasks import Record
 from django_mcp.encoding.normalise import normalise
+from django_mcp.policy import clock
 from django_mcp.policy.axes import rebound
 from django_mcp.registry import catalog as registry
 
@@ -162,10 +163,14 @@ def _settle(record: Record, status: tasks.Status, **changes: Any) -> None:
 
 
 def _patiently(step: Callable[[], _T]) -> _T:
-    """A step that asks the database, which may be restarting."""
+    """A step that asks the database, which may be restarting.
+
+    For 43 seconds: once there was no sign of life for a minute, whoever asks for the task has failed it.
+    """
     retrying = Retrying(
+        sleep=clock.get().sleep,
         retry=retry_if_exception_type((OperationalError, InterfaceError)),
-        stop=stop_after_attempt(8),
+        stop=stop_after_attempt(11),
         wait=wait_exponential(multiplier=0.1, max=10),
         before_sleep=lambda state: close_old_connections(),
         reraise=True,

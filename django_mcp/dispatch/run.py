@@ -26,7 +26,7 @@ from django_mcp.dispatch.axes import abind, bind
 from django_mcp.dispatch.chained import Chained
 from django_mcp.dispatch.classify import verdict
 from django_mcp.dispatch.groups import essence
-from django_mcp.dispatch.submission import submitted
+from django_mcp.dispatch.submission import asubmitted, submitted
 from django_mcp.dispatch.threads import announcing, in_thread, lasting
 from django_mcp.errors import DeadlineExceeded
 from django_mcp.policy.call import Outcome
@@ -187,7 +187,7 @@ class Run:
     async def aexecute(self) -> CallResult:
         """`execute` of an async handler."""
         if self._is_submitted:
-            return await in_thread(submitted, self)
+            return await asubmitted(self)
         chain = self._chain
         if chain is not None:
             chained = Chained(self)

@@ -133,7 +133,7 @@ class TaskStore(Protocol):
 class TaskRunner(Protocol):
     """Who runs the work. `in_process`: whether in this very process, so that it ends with it.
 
-    One that can tell whether a message is still in its queue also has `waits(ticket) -> bool`.
+    One that can tell whether a message is still in its queue also has `waits(ticket) -> bool | None`.
     """
 
     in_process: bool
@@ -205,12 +205,18 @@ def hand_over(record: Record) -> None:
         async_to_sync(store().update)(record.task_id, ticket=ticket or "")
 
 
-def is_handed_over(record: Record) -> bool:
-    """Whether a worker will get to a task that waits, as far as the runner can tell."""
+def is_handed_over(record: Record, now: datetime) -> bool:
+    """Whether a worker will get to a task that waits, as far as the runner can tell.
+
+    Where it cannot, one that has waited twice as long as when it was handed over last is taken for lost: a
+    message that is lost costs the task, and one too many nothing.
+    """
+    if record.ticket is None:
+        return False
     waits = getattr(runner(), "waits", None)
-    if not record.ticket or waits is None:
-        return record.ticket is not None
-    return bool(waits(record.ticket))
+    told: bool | None = waits(record.ticket) if waits is not None and record.ticket else None
+    handed_over = record.last_updated_at
+    return now - handed_over <= handed_over - record.created_at if told is None else told
 
 
 def _start(record: Record) -> None:

@@ -162,7 +162,7 @@ class TestHandingOver:
 
         def swept():
             waited = timezone.now() - timedelta(minutes=5)
-            BackgroundTask.objects.update(last_updated_at=waited)
+            BackgroundTask.objects.update(created_at=waited, last_updated_at=waited)
             said = re.fullmatch(
                 r"0 tasks had lost their worker and have failed\.\n"
                 r"(\d+) tasks that were in no queue are handed over again\.\n",
@@ -199,20 +199,25 @@ class TestHandingOver:
 
         assert [swept(), swept()] == [1, 0]
 
-    def test_a_queue_that_cannot_tell_is_trusted(self, swept, settings):
-        settings.TASKS = {"default": {"BACKEND": f"{__name__}.CannotTell"}}
-        keep("1")
-
-        assert [swept(), swept()] == [1, 0]
-        assert self.messages() == [{"args": ["1"], "kwargs": {}}]
-
-    def test_and_so_is_a_runner(self, swept, settings, monkeypatch):
+    @pytest.mark.parametrize(("handed_over", "again"), [(5, 1), (10, 1), (14, 0), (20, 0)])
+    @pytest.mark.parametrize("queue", ["backend", "runner"])
+    def test_a_queue_that_cannot_tell_is_asked_more_and_more_seldom(
+        self, settings, monkeypatch, queue, handed_over, again
+    ):
+        """What has waited since then as long as it had before."""
         monkeypatch.setattr(Silent, "started", [])
-        settings.DJANGO_MCP = {"TASKS": {"RUNNER": f"{__name__}.Silent"}}
+        settings.TASKS = {"default": {"BACKEND": f"{__name__}.CannotTell"}}
+        if queue == "runner":
+            settings.DJANGO_MCP = {"TASKS": {"RUNNER": f"{__name__}.Silent"}}
         keep("1")
+        tasks.hand_over(tasks.load("1"))
+        now = timezone.now()
+        created, handed = now - timedelta(minutes=25), now - timedelta(minutes=25 - handed_over)
+        BackgroundTask.objects.update(created_at=created, last_updated_at=handed)
 
-        assert [swept(), swept()] == [1, 0]
-        assert Silent.started == ["1"]
+        assert mcp("sweep").endswith(f"\n{again} tasks that were in no queue are handed over again.\n")
+        assert mcp("sweep").endswith("\n0 tasks that were in no queue are handed over again.\n")
+        assert len(self.messages()) + len(Silent.started) == 1 + again
 
     def test_what_goes_on_after_an_answer_is_not_taken_for_sent_before_it_is(self, settings, monkeypatch):
         settings.DJANGO_MCP = {"TASKS": {"RUNNER": f"{__name__}.Silent"}}

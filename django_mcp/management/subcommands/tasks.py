@@ -92,7 +92,7 @@ def _sweep(command: BaseCommand, options: dict[str, Any]) -> None:
     if tasks.runner().in_process:
         return  # what this process begins ends with it
     waiting = [record for record in working if record.is_waiting(now, seconds)]
-    forgotten = [record for record in waiting if not tasks.is_handed_over(record)]
+    forgotten = [record for record in waiting if not tasks.is_handed_over(record, now)]
     for record in forgotten:
         # Whoever was to send the message may have died. A second one does no harm: work begins once.
         tasks.hand_over(record)
