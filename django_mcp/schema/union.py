@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, Final
+from urllib.parse import unquote
 
 from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS
 
@@ -84,8 +85,10 @@ def _redirected(schema: Any, base: str, prefix: str) -> Any:
 
 
 def _target(reference: str, base: str, prefix: str) -> str:
-    if reference.startswith("#/$defs/"):
-        return f"#/$defs/{prefix}{reference.removeprefix('#/$defs/')}"
+    steps = reference.split("/", 2)
+    # A pointer may be percent-encoded.
+    if len(steps) == 3 and unquote(steps[0] + steps[1]) == "#$defs":
+        return f"#/$defs/{prefix}{steps[2]}"
     if reference == "#" or reference.startswith("#/"):
         return base + reference[1:]
     return f"#{_anchor(reference[1:], prefix)}"

@@ -84,6 +84,20 @@ def test_definitions_of_several_carry_the_name_of_their_tool():
     assert schema["properties"]["result"]["oneOf"][2]["not"]["$ref"] == "#_c.here"
 
 
+@pytest.mark.parametrize(
+    "reference", ["#/$defs/a~1 b", "#/%24defs/a~1%20b", "#/%24%64efs/a~1 b", "#/properties/again"]
+)
+def test_a_reference_is_found_however_it_is_written(reference):
+    holding = {
+        "type": "object",
+        "properties": {"v": {"$ref": reference}, "again": {"type": "integer"}},
+        "$defs": {"a/ b": {"type": "integer"}},
+    }
+    for schema in (union.results({"a": holding, "b": TEXT}), union.results({"a": holding})):
+        assert accepts(schema, {"result": {"v": 1}})
+        assert not accepts(schema, {"result": {"v": "1"}})
+
+
 @pytest.mark.parametrize("reference", ["$ref", "$dynamicRef"])
 @pytest.mark.parametrize("anchor", ["$anchor", "$dynamicAnchor"])
 def test_anchors_of_the_same_name_are_each_their_tool_s(reference, anchor):
