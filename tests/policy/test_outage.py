@@ -7,49 +7,18 @@ from django.core.cache import caches
 from django.core.cache.backends.locmem import LocMemCache
 
 from django_mcp import Breaker, Cache, Concurrency, Degradation, Policy, Retry, Timeout, errors
+from tests.failing import OPERATIONS, Failing
 from tests.policy.answers import Script, code, ok
 
 BREAKER = Breaker(window=4, failure_threshold=2, reset_timeout=30, shared=True)
 CACHE = Cache(ttl=60, public=True, cache_errors=True)
 BUSY = errors.TransientError("busy")
-OPERATIONS = ("add", "get", "set", "delete", "get_many", "delete_many")
-
-
-class Failing(LocMemCache):
-    """A cache of which operations fail that a test says."""
-
-    failing: frozenset[str] = frozenset()
-    #: Whether nobody ever gets a lock.
-    is_locked = False
-
-    def add(self, *args, **options):
-        return self._done("add", *args, **options) and not self.is_locked
-
-    def get(self, *args, **options):
-        return self._done("get", *args, **options)
-
-    def set(self, *args, **options):
-        return self._done("set", *args, **options)
-
-    def delete(self, *args, **options):
-        return self._done("delete", *args, **options)
-
-    def get_many(self, *args, **options):
-        return self._done("get_many", *args, **options)
-
-    def delete_many(self, *args, **options):
-        return self._done("delete_many", *args, **options)
-
-    def _done(self, operation, *args, **options):
-        if operation in self.failing:
-            raise ConnectionError(f"{operation} is down" + "!" * 1000)
-        return getattr(super(), operation)(*args, **options)
 
 
 @pytest.fixture
 def fails(settings, monkeypatch):
     """Make operations of the cache fail: those named, and no others."""
-    settings.CACHES = {"default": {"BACKEND": f"{__name__}.Failing", "LOCATION": "failing"}}
+    settings.CACHES = {"default": {"BACKEND": "tests.failing.Failing", "LOCATION": "failing"}}
     caches["default"].clear()
 
     def these(*operations):
