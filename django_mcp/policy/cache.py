@@ -13,7 +13,7 @@ from typing import Any
 from django.core.cache import caches
 
 from django_mcp.encoding import codec
-from django_mcp.policy import axes, clock
+from django_mcp.policy import axes, clock, waiting
 from django_mcp.policy.call import Call
 from django_mcp.policy.options import Cache
 from django_mcp.policy.outage import Outage
@@ -44,7 +44,7 @@ class CacheLink:
             flight, leads = self._join(key)
             if leads:
                 return self._lead(inner, call, key, flight)
-            answer = self._landed(call, flight.result())
+            answer = self._landed(call, waiting.wait(flight, call))
             if answer is not None:
                 return answer
 

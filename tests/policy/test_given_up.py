@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
+from types import SimpleNamespace
 
 import pytest
+from django.core.cache import cache
 
-from django_mcp import Concurrency, Policy, Retry, Tool, action, errors, testing
+from django_mcp import Cache, Concurrency, Policy, Retry, Tool, action, errors, testing
+from django_mcp.dispatch.chained import Chained
 from django_mcp.policy import clock as clocks
-from django_mcp.policy.limits import Slots
+from django_mcp.policy import waiting
 from django_mcp.transports.http.view import AsyncMCPView, MCPView
-from tests.transports.http.test_sse import ASGI, META, WSGI, call, cancelled, drained, events, gate, until
+from tests.transports.http.test_sse import (
+    ASGI,
+    LISTENING,
+    META,
+    WSGI,
+    call,
+    cancelled,
+    drained,
+    events,
+    gate,
+    until,
+)
 
 __all__ = ["cancelled", "gate"]
 
@@ -124,38 +139,103 @@ def test_a_call_whose_caller_leaves_between_two_attempts_is_not_tried_again(gate
     assert begun == [1]
 
 
-async def test_a_call_whose_caller_leaves_while_it_waits_for_its_turn_is_not_begun(
-    gate, cancelled, monkeypatch
-):
-    begun, queued = [], threading.Event()
-    ask = Slots.ask
+#: What makes a call wait for another one like it, and what a third one then answers.
+WAITS = {
+    "for its turn": (Policy(concurrency=Concurrency(limit=1)), 2),
+    "for its answer": (Policy(cache=Cache(ttl=60)), 1),
+}
+
+
+@pytest.fixture(params=WAITS)
+def shared(request, gate, monkeypatch):
+    """A handler whose calls have to share: which began, whether another waits, how many begin in the end."""
+    policy, in_the_end = WAITS[request.param]
+    begun, waits = [], threading.Event()
+    wait = waiting.wait
 
     class Work(Tool):
         """Works."""
 
-        @action(description="Wait", properties={}, policy=Policy(concurrency=Concurrency(limit=1)))
+        @action(description="Wait", properties={}, policy=policy, read_only=True)
         def wait(self, data, ctx):
             begun.append(1)
             ctx.report_progress(1)
             gate.wait("go")
-            return {"done": True}
+            return {"begun": len(begun)}
 
-    def asked(self):
-        slot = ask(self)
-        if not slot.done():
-            queued.set()
-        return slot
+    def watched(future, call):
+        if not future.done():
+            waits.set()
+        return wait(future, call)
 
-    monkeypatch.setattr(Slots, "ask", asked)
+    monkeypatch.setattr(waiting, "wait", watched)
+    cache.clear()
     with testing.served(Work):
-        _, first = await ASGI(AsyncMCPView)._post(call("wait"), {})
-        second = asyncio.create_task(ASGI(AsyncMCPView)._post(call("wait"), {}))
-        assert await asyncio.to_thread(queued.wait, 20)
-        second.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await second
-        gate.go.set()
-        [*_, answer] = events(await drained(first))
-        await asyncio.to_thread(until, lambda: cancelled == [("work", "wait")])
-    assert testing.json(answer["result"]) == {"done": True}
-    assert begun == [1]
+        yield SimpleNamespace(begun=begun, waits=waits, in_the_end=in_the_end)
+
+
+def posted(meta=LISTENING):
+    return asyncio.create_task(ASGI(AsyncMCPView)._post(call("wait", meta=meta), {}))
+
+
+async def answered(response):
+    body = await drained(response) if response.streaming else response.content
+    found = events(body)[-1] if response.streaming else json.loads(body)
+    return testing.json(found["result"])
+
+
+@pytest.mark.parametrize("meta", [LISTENING, META], ids=["stream", "plain"])
+async def test_a_call_whose_caller_leaves_while_it_waits_is_not_begun(
+    shared, gate, cancelled, monkeypatch, meta
+):
+    """It waits no longer either: what it waits for may never come."""
+    monkeypatch.setattr(waiting, "LOOK_S", 0.001)
+    _, first = await posted()
+    second = posted(meta)
+    assert await asyncio.to_thread(shared.waits.wait, 20)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    await asyncio.to_thread(until, lambda: cancelled == [("work", "wait")])
+    gate.go.set()
+
+    assert await answered(first) == {"begun": 1}
+    assert await answered((await posted(meta))[1]) == {"begun": shared.in_the_end}
+    assert cancelled == [("work", "wait")]
+
+
+@pytest.mark.parametrize("shared", ["for its turn"], indirect=True)
+async def test_nor_is_one_whose_turn_comes_before_it_has_looked(gate, cancelled, monkeypatch, shared):
+    monkeypatch.setattr(waiting, "LOOK_S", 60)
+    _, first = await posted()
+    second = posted()
+    assert await asyncio.to_thread(shared.waits.wait, 20)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    gate.go.set()
+
+    assert await answered(first) == {"begun": 1}
+    await asyncio.to_thread(until, lambda: cancelled == [("work", "wait")])
+    assert shared.begun == [1]
+
+
+@pytest.mark.parametrize("shared", ["for its turn"], indirect=True)
+async def test_a_call_that_waits_looks_more_than_once(shared, gate, monkeypatch):
+    looks = threading.Semaphore(0)
+    monkeypatch.setattr(waiting, "LOOK_S", 0.001)
+    left = Chained.left
+
+    def counted(self):
+        looks.release()
+        return left(self)
+
+    monkeypatch.setattr(Chained, "left", counted)
+    _, first = await posted()
+    second = posted(META)
+    for _ in range(3):
+        assert await asyncio.to_thread(looks.acquire, timeout=20)
+    gate.go.set()
+
+    assert await answered(first) == {"begun": 1}
+    assert await answered((await second)[1]) == {"begun": shared.in_the_end}
