@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from django_mcp import Axis, BaseTool, Breaker, Policy, errors, testing
+from tests.failing import OPERATIONS, Failing
 from tests.policy.answers import Script, code
 from tests.policy.conftest import shop
 
@@ -80,6 +81,15 @@ def test_a_breaker_opens_anew_in_its_place(clock):
         clock.advance(30)
 
     assert [one["state"] for one in json.loads(mcp("shop", "--json")[0])] == ["open"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--json"], ["--reset"]])
+def test_a_cache_that_fails_is_told(settings, monkeypatch, arguments):
+    settings.CACHES = {"default": {"BACKEND": "tests.failing.Failing", "LOCATION": "command"}}
+    monkeypatch.setattr(Failing, "failing", frozenset(OPERATIONS))
+
+    with pytest.raises(CommandError, match=r"^The cache 'default' fails \(ConnectionError: get is down!+… "):
+        mcp(*arguments)
 
 
 def test_what_has_no_breaker_is_told():
