@@ -130,22 +130,32 @@ class CacheLink:
 
     def _read(self, call: Call, key: str) -> tuple[bytes, Any] | None:
         """What is kept, and the answer it is; None too where the cache fails, for nothing kept is needed."""
+        if self._outage.lasts:
+            return None
         try:
             found = caches[self._cache].get(key)
+        except Exception as raised:
+            self._outage.begin(raised)
+            return None
+        try:
             if found is None or clock.get().wall() >= found[0]:
                 return None
             return found[1], self._hit(call, found[1])
         except Exception as raised:
+            # Kept by another version of this package, for one; it is about to be replaced.
             self._outage.tell(raised)
             return None
 
     def _write(self, call: Call, key: str, answer: Any) -> bytes:
         kept = call.dump(answer)
+        if self._outage.lasts:
+            return kept
         until = clock.get().wall() + self._options.ttl
         try:
             # Caches count whole seconds; the entry itself says to the fraction until when it is good.
             caches[self._cache].set(key, (until, kept), math.ceil(self._options.ttl))
         except Exception as raised:
+            # It may be this one answer that is too large: others can be kept.
             self._outage.tell(raised)
         return kept
 

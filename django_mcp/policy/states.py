@@ -113,9 +113,8 @@ class SharedStates(States):
     """Kept in a cache of the site, for every process that uses it.
 
     A state is locked by adding a key to the cache, which only one can. A lock is let go after `_LEASE_S`
-    seconds, so that a process that died holds up nobody for longer, and is waited for `_PATIENCE_S` at most.
-    Where that was in vain, or the cache fails, the next `_LEASE_S` seconds do without it: what is there to
-    keep calls away from what is slow must not be what they wait for.
+    seconds, so that a process that died holds up nobody for longer, and is waited for `_PATIENCE_S` at most:
+    what is there to keep calls away from what is slow must not be what they wait for.
     """
 
     _LEASE_S = 5
@@ -128,16 +127,14 @@ class SharedStates(States):
         # Long enough for a breaker to be half open for a while; one that nobody calls is as new after it.
         self._keep = int(options.reset_timeout * 10) + 3600
         self._outage = Outage(cache, f"the breaker of {label} lets every call pass.")
-        self._without_until = float("-inf")
 
     def change(self, key: Slice, step: Callable[[State], _T]) -> _T | None:
-        if clock.get().monotonic() < self._without_until:
+        if self._outage.lasts:
             return None
         try:
             return self._changed(key, step)
         except Exception as raised:
-            self._without_until = clock.get().monotonic() + self._LEASE_S
-            self._outage.tell(raised)
+            self._outage.begin(raised)
             return None
 
     def _changed(self, key: Slice, step: Callable[[State], _T]) -> _T:

@@ -117,8 +117,37 @@ def test_answers_are_not_kept(serve, clock, caplog, heard, fails, down):
     assert lines(caplog) == [said(down[0] if len(down) == 1 else "get", NOT_KEPT)]
 
     fails()
-    call = serve(Script(4), Policy(cache=CACHE), read_only=True)
-    assert [call(n=1), call(n=1)] == [ok(4), ok(4, source="cache", attempts=0)]
+    clock.advance(5)
+    assert code(call()) == "permanent"
+    assert call()["_meta"]["django_mcp.source"] == "cache"
+
+
+def test_a_cache_that_fails_is_not_asked_for_a_while(serve, clock, caplog, monkeypatch, fails):
+    """It may be one that answers nothing and lets each call wait."""
+    fails(*OPERATIONS)
+    asked, done = [], Failing._done
+    monkeypatch.setattr(
+        Failing, "_done", lambda self, name, *args, **options: asked.append(name) or done(self, name, *args)
+    )
+    call = serve(Script(1), Policy(cache=CACHE, breaker=BREAKER), read_only=True)
+    assert [call(), call()] == [ok(1), ok(1)]
+    clock.advance(4.5)
+    assert call() == ok(1)
+    assert asked == ["get", "add"]
+    clock.advance(0.5)
+    assert call() == ok(1)
+    assert asked == ["get", "add"] * 2
+
+
+def test_an_answer_that_cannot_be_kept_keeps_no_other_from_it(serve, clock, caplog, fails):
+    """A cache may refuse what is too large for it."""
+    fails("set")
+    call = serve(Script(1, 2, 3), Policy(cache=CACHE), read_only=True)
+    assert call() == ok(1)
+
+    fails()
+    assert [call(), call()] == [ok(2), ok(2, source="cache", attempts=0)]
+    assert lines(caplog) == [said("set", NOT_KEPT)]
 
 
 @pytest.mark.parametrize("kept", [b"{}", b'{"content":[],"of_another_version":1}', b"no JSON"])
