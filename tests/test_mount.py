@@ -10,7 +10,7 @@ from django.urls import include, path
 
 from django_mcp import testing
 from django_mcp.checks import check_mcp
-from django_mcp.transports.http.view import AsyncMCPView, MCPView
+from django_mcp.views import AsyncMCPView, MCPView
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def classify(value: Any) -> Message:
         raise _invalid("not_an_object", "The body must be a JSON-RPC message, which is a JSON object.")
     request_id = _id(value["id"]) if "id" in value else NO_ID
     method = value.get("method")
-    if "method" not in value and ("result" in value or "error" in value):
+    if method is None and "method" not in value and ("result" in value or "error" in value):
         response = Message(False, request_id, "", {})
         response.is_response = True
         return response
@@ -107,12 +107,11 @@ def _invalid(reason: str, message: str, request_id: Id = NO_ID) -> ProtocolError
 
 
 def _id(value: Any) -> Id:
-    if isinstance(value, str):
+    if isinstance(value, str) or (type(value) is int and -MAX_ID <= value <= MAX_ID):
+        plain: str | int = value
+        return plain
+    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_ID:
         return value
-    whole = type(value) is int or (isinstance(value, float) and value.is_integer())
-    if whole and abs(value) <= MAX_ID:
-        number: int | float = value
-        return number
     raise _invalid("invalid_id", f"The member id must be a string or an integer within ±{MAX_ID}.")
 
 

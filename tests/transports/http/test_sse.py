@@ -18,7 +18,7 @@ from django_mcp.protocol import jsonrpc, versions
 from django_mcp.server import get_server
 from django_mcp.transports.calls import Call
 from django_mcp.transports.http.channel import Channel
-from django_mcp.transports.http.view import AsyncMCPView, MCPView
+from django_mcp.views import AsyncMCPView, MCPView
 from example_project.tracker.models import Project
 from tests.wire import META, MODERN, implied, request, result, text
 
