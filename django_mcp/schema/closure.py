@@ -218,8 +218,14 @@ def _integers_of_list(node: _Node, value: list[Any]) -> list[Any]:
         one = prefix[index] if index < len(prefix) else rest
         if one is None:
             break
-        if type(inner) is dict and one.reference is None:
-            done = _integers_of_dict(one, inner) if one.ways or one.ways_by_pattern else inner
+        if type(inner) is dict and one.reference is None and not one.ways_by_pattern:
+            # Objects are most of what lists hold, and most of them hold nothing to change.
+            for key in one.ways:
+                if type(inner.get(key)) in _LEADING:
+                    break
+            else:
+                continue
+            done = _integers_of_dict(one, inner)
         elif type(inner) in _LEADING:
             done = _integers(one, inner)
         else:
