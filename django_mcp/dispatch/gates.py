@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: The arguments of an action tool and their JSON types, as its published input schema states them.
 ACTION_ARGUMENTS = {"action": "string", "data": "object"}
 _TYPES = {"string": str, "object": dict}
+#: In this order, as a bool is an int.
+_SENT: dict[str, Any] = {**_TYPES, "array": list, "boolean": bool, "number": (int, float)}
 
 Body = dict[str, Any]
 
@@ -38,9 +40,14 @@ def _refused_arguments(
 ) -> Body:
     unknown = sorted(name for name in arguments if name not in types)
     if unknown:
-        return {**_unknown_arguments(unknown, list(types), owner), "help": help_call}
+        # What an action takes is often sent beside data.
+        where = "; what an action takes goes into data" if types is ACTION_ARGUMENTS else ""
+        return {**_unknown_arguments(unknown, list(types), owner, where), "help": help_call}
     wrong = {name: types[name] for name in arguments if not isinstance(arguments[name], _TYPES[types[name]])}
-    told = " and ".join(f"{name} must be of JSON type {kind}" for name, kind in sorted(wrong.items()))
+    told = " and ".join(
+        f"{name} must be of JSON type {kind}, not {_json_type(arguments[name])}"
+        for name, kind in sorted(wrong.items())
+    )
     return {
         "error": "invalid_argument_types",
         "message": f"{told}.",
@@ -49,11 +56,17 @@ def _refused_arguments(
     }
 
 
-def _unknown_arguments(unknown: list[str], known: list[str], owner: str) -> Body:
+def _json_type(value: Any) -> str:
+    if value is None:
+        return "null"
+    return next(name for name, kinds in _SENT.items() if isinstance(value, kinds))
+
+
+def _unknown_arguments(unknown: list[str], known: list[str], owner: str, where: str = "") -> Body:
     listed = unknown[:LISTED]
     return {
         "error": "unknown_arguments",
-        "message": f"{owner} takes only the arguments {_names(known)}."
+        "message": f"{owner} takes only the arguments {_names(known)}{where}."
         if known
         else f"{owner} takes no arguments.",
         "unknown": [bound.echo(name) for name in listed],

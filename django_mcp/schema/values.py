@@ -50,7 +50,7 @@ class ValueGate:
         if not errors and not self.is_valid(value):
             return [(paths.ROOT, [_UNEVALUATED])], 1
         listed = sorted(errors) if len(errors) <= most else heapq.nsmallest(most, errors)
-        return [(path, told(errors[path], schema)) for path in listed], len(errors)
+        return [(path, told(errors[path], schema, self._formats)) for path in listed], len(errors)
 
     def _explain(self) -> tuple[Any, jsonschema_rs.Draft202012Validator]:
         """Built by the first refusal: most schemas explain themselves, and many never refuse anything."""

@@ -175,7 +175,7 @@ def test_a_misspelt_argument_is_refused_with_the_arguments_of_help(refused):
 def test_mistyped_arguments_are_named_together(refused):
     assert refused({"tool": 1, "action": None}) == {
         "error": "invalid_argument_types",
-        "message": "action must be of JSON type string and tool must be of JSON type string.",
+        "message": "action must be of JSON type string, not null and tool must be of JSON type string, not number.",
         "invalid": {"action": "string", "tool": "string"},
         "help": "help {}",
     }

@@ -505,7 +505,7 @@ class TestRefusals:
             "invalid": [
                 {"path": "", "problems": ['lacks the required key "name"']},
                 {"path": "age", "problems": ["must be of type integer"]},
-                {"path": "on", "problems": ["must be a valid date"]},
+                {"path": "on", "problems": ["must be a valid date, such as 2027-01-31"]},
                 {"path": "pets[1]", "problems": ["must be of type integer"]},
             ],
             "invalid_count": 4,
