@@ -137,7 +137,9 @@ def _read_member(reading: Reading, name: str, shape: Shape) -> None:
     reading.refuse(
         rule="callback-shape",
         message=f"{name} must be {shape.expected}; it is {bound.render(member)}.",
-        fix=f"Make {name} {shape.expected}.",
+        fix="Write a docstring."
+        if (name, member) == ("description", None)
+        else f"Make {name} {shape.expected}.",
         callback=name,
     )
 
@@ -243,6 +245,14 @@ def handler_offences(reading: Reading) -> Iterator[Offence]:
         try:
             inspect.signature(handler).bind({}, None)
         except TypeError as error:
+            if isinstance(handler, functools.partial):
+                yield Offence(
+                    rule="handler-signature",
+                    message=f"run_action cannot be called as a handler: {error}.",
+                    fix="Write it as run_action(self, action, data, ctx).",
+                    callback="run_action",
+                )
+                return
             yield Offence(
                 rule="handler-signature",
                 message=f"{name} cannot be called as a handler: {error}.",

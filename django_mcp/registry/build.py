@@ -9,7 +9,6 @@ from typing import Any
 
 from django.utils.functional import Promise
 
-from django_mcp.authoring.declare import OPTION_KEYS
 from django_mcp.authoring.icon import wires
 from django_mcp.authoring.reading import Reading, additions, handler_offences, overrides, read
 from django_mcp.authoring.tool import BaseTool, Tool
@@ -23,7 +22,7 @@ from django_mcp.schema.closure import Closure
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.offence import Offence
 from django_mcp.schema.values import ValueGate
-from django_mcp.schema.vocabulary import action_offences, label_of
+from django_mcp.schema.vocabulary import OPTION_KEYS, action_offences, label_of
 from django_mcp.typed.tool import TOOL_MARK, NoFunction, Toolset
 
 _CONTRADICTIONS = (

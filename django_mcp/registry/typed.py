@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.apps import apps
 
-from django_mcp.authoring.declare import MARK, OPTION_KEYS
+from django_mcp.authoring.declare import MARK
 from django_mcp.authoring.icon import wires
 from django_mcp.authoring.reading import (
     SHAPES,
@@ -32,6 +32,7 @@ from django_mcp.schema.formats import Formats
 from django_mcp.schema.keywords import subschemas
 from django_mcp.schema.offence import Offence
 from django_mcp.schema.values import ValueGate
+from django_mcp.schema.vocabulary import OPTION_KEYS
 from django_mcp.typed.errors import Underivable
 from django_mcp.typed.signature import Parameter, Signature, caller, signature_of
 from django_mcp.typed.tool import EXECUTE, TEXT_KEYS, TOOL_MARK, Function, Toolset

@@ -92,7 +92,8 @@ def test_an_action_name_is_a_string_of_one_line(name, label, problem):
                 (
                     "E022",
                     "unknown keys alpha, zeta; known are description, properties, required, required_one_of, "
-                    "defaults, notes, related, examples.",
+                    "defaults, notes, related, examples, and the options permission, read_only, destructive, "
+                    "idempotent, open_world, background, policy, timeout.",
                 )
             ],
         ),
@@ -540,6 +541,7 @@ def test_a_tool_without_description_is_refused():
     assert found(Bare) == [
         ("E005", "bare: description must be a string, lazily translated or not; it is None.")
     ]
+    assert hints(Bare) == ["Write a docstring."]
 
 
 def test_a_description_is_inherited_from_the_tool_it_derives_from():
@@ -663,6 +665,51 @@ def test_a_handler_takes_data_and_context():
     assert found(Wrong) == [
         ("E009", "wrong: do cannot be called as a handler: too many positional arguments.")
     ]
+
+
+def hints(*tools):
+    """What the offences of these tools say to do, without the place."""
+    with declare.replaced(tools):
+        return [message.hint.rsplit(" (", 1)[0] for message in check_mcp(None)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "hint"),
+    [
+        ({**GOOD, "readonly": True, "note": ""}, "Did you mean notes and read_only?"),
+        ({**GOOD, "zeta": 1}, "Remove them or correct their spelling."),
+        ({**GOOD, "read_only": True, "timeout": 1}, "Put read_only, timeout into options."),
+        ({**GOOD, "read_only": True, "note": ""}, "Put read_only into options. Did you mean notes?"),
+        ({**GOOD, "options": {"readonly": True}}, "Did you mean read_only?"),
+        ({**GOOD, "options": {"zeta": True}}, "Remove them or correct their spelling."),
+    ],
+)
+def test_a_key_that_is_not_known_is_told_with_the_one_that_was_meant(schema, hint):
+    assert hints(plain({"do": schema})) == [hint]
+
+
+@pytest.mark.parametrize("schema", ["Do it", {"description": "Do it", "properties": {}}, 3])
+def test_what_action_is_given_without_a_name_is_told_by_a_check(schema):
+    class Wrong(Tool):
+        """Wrong."""
+
+        @action(schema)
+        def do(self, data, ctx):
+            return {}
+
+    assert found(Wrong) == [("E021", f"wrong: Action do: its schema is {(schema,)}, not a plain dict.")]
+    assert hints(Wrong) == ["Write a dict; @action takes its keys by name, as in @action(description=...)."]
+
+
+def test_a_wrong_run_action_is_told_once_and_as_such():
+    def run_action(self, action, data):
+        return {}
+
+    wrong = plain({"do": GOOD, "undo": GOOD}, run_action=run_action)
+    assert found(wrong) == [
+        ("E009", "plain: run_action cannot be called as a handler: too many positional arguments.")
+    ]
+    assert hints(wrong) == ["Write it as run_action(self, action, data, ctx)."]
 
 
 @pytest.mark.django_db
