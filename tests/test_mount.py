@@ -6,6 +6,9 @@ import sys
 from types import ModuleType
 
 import pytest
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.test import override_settings
 from django.urls import include, path
 
 from django_mcp import testing
@@ -43,6 +46,15 @@ def test_a_mount_with_a_slash_is_warned_of(told, urls):
             f'Write path("mcp", include("{urls}")): it answers with and without.',
         )
     ]
+
+
+@pytest.mark.parametrize("view", [MCPView, AsyncMCPView])
+def test_an_endpoint_without_the_app_is_refused_where_it_is_mounted(view):
+    """Without the app no `mcp` module is read and no check is made: the endpoint would serve nothing."""
+    others = [name for name in settings.INSTALLED_APPS if name.split(".")[0] != "django_mcp"]
+    with override_settings(INSTALLED_APPS=others), pytest.raises(ImproperlyConfigured) as refused:
+        view.as_view()
+    assert str(refused.value) == 'The MCP endpoint needs "django_mcp" in INSTALLED_APPS.'
 
 
 def test_a_view_serves_a_server_of_the_settings(told, settings):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
+from django.apps import apps
 from django.db import connections
 
 from django_mcp import conf
@@ -41,6 +42,12 @@ class TasksRunner:
                 "Set BACKEND in DJANGO_MCP's TASKS to an alias of the site's TASKS.",
             )
             return
+        package = backend.__module__.partition(".")[0]
+        if package == "django_tasks_db" and not apps.is_installed(package):
+            yield (
+                f"the tasks backend {alias!r} keeps its queue in the database, whose app is not installed",
+                f'Add "{package}" to INSTALLED_APPS and run migrate.',
+            )
         if backend.__name__ in ("ImmediateBackend", "DummyBackend") and not conf.is_debug():
             yield (
                 f"the tasks backend {alias!r} is {backend.__name__}, which runs nothing in the background",

@@ -115,10 +115,21 @@ def submitted(task: Record) -> CallResult:
     return CallResult([{"type": "text", "text": codec.text(body)}], body, task=task)
 
 
-def fault(body: Mapping[str, Any], raised: BaseException) -> CallResult:
-    """The answer to a failure that is the server's, not the caller's."""
+def fault(body: Mapping[str, Any], raised: BaseException, exposed: str | None, reference: str) -> CallResult:
+    """The answer to a failure that is the server's, not the caller's: what it says where that may be told."""
     kind = classify(raised)
-    return _error(codec.text(body), "tool", code=kind or "error", retryable=kind == "transient")
+    message = exposed
+    if message is None:
+        may_pass = kind == "transient"
+        then = (
+            "Call again later."
+            if may_pass
+            else "Do not repeat the call with the same arguments; tell the user."
+        )
+        message = f"Internal error; the site's log has it as {reference}. {then}"
+    return _error(
+        codec.text({**body, "message": message}), "tool", code=kind or "error", retryable=kind == "transient"
+    )
 
 
 def failure(raised: BaseException, found: Verdict) -> CallResult:
@@ -222,7 +233,8 @@ def _mismatch(registration: Registration, structured: Any) -> str:
     assert registration.output_gate is not None
     problems, count = registration.output_gate.problems(structured)
     listed = [f"{path or 'the answer'}: {'; '.join(texts)}" for path, texts in problems]
-    return f"The answer breaks the tool's output schema at {count} paths. {' | '.join(listed)}"
+    places = "1 path" if count == 1 else f"{count} paths"
+    return f"The answer breaks the tool's output schema at {places}. {' | '.join(listed)}"
 
 
 def error(registration: Registration, raised: ToolError, ctx: Context, view: View) -> CallResult:

@@ -359,7 +359,6 @@ class Run:
     def _fault(self, raised: BaseException) -> CallResult:
         reference = secrets.token_hex(4)
         text = bound.render(raised)
-        shown = text if conf.get().expose_faults else f"Internal error; the site's log has it as {reference}."
         kind = "exit" if isinstance(raised, SystemExit) else type(raised).__name__
         if isinstance(raised, answer.OutputMismatch):
             body = {"errorType": "output_mismatch", "tool": self.registration.name}
@@ -373,7 +372,7 @@ class Run:
             crash_reason=raised,
             reference=reference,
         )
-        return answer.fault({**body, "message": shown}, raised)
+        return answer.fault(body, raised, text if conf.get().expose_faults else None, reference)
 
     def signal(self, signal: Any, **fields: Any) -> None:
         signals.send(

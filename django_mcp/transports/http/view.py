@@ -4,7 +4,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final
 
+from django.apps import apps
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import classonlymethod
@@ -39,6 +41,9 @@ class MCPView(View):
 
     @classonlymethod
     def as_view(cls, **initkwargs: Any) -> Callable[..., Any]:
+        if not apps.is_installed("django_mcp"):
+            # Nobody would read the site's tools, and no check would say so.
+            raise ImproperlyConfigured('The MCP endpoint needs "django_mcp" in INSTALLED_APPS.')
         # Judges the arguments, and bears the marks of a view.
         view = super().as_view(**initkwargs)
         endpoint = cls(**initkwargs)
