@@ -125,6 +125,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "filter-exclude-dead": ("E082", "An `EXCLUDE` pattern matches some tool."),
     "filter-empty": ("E083", "The filters of a server leave a tool to serve."),
     "mount-server": ("E084", "A view's `server` is a server of the settings."),
+    "mount-argument": ("E085", "A URL pattern gives the endpoint no argument but `server`."),
     # Policies and axes
     "policy-type": ("E110", "A policy is a `Policy`, and its parts are of their classes."),
     "policy-value": ("E111", "Every field of a policy has its documented type."),

@@ -270,7 +270,7 @@ def test_a_server_that_the_client_starts_is_this_one(monkeypatch):
         "servers": {"django": {"type": "stdio", **started}}
     }
     assert mcp("client-config", "claude", "--stdio", "--user", "ada", "--server", "staff") == (
-        f"claude mcp add django -- {sys.executable} {' '.join(words)} --server staff --user ada"
+        f"claude mcp add django-staff -- {sys.executable} {' '.join(words)} --server staff --user ada"
     )
 
 
@@ -287,6 +287,22 @@ def test_what_a_shell_would_read_differently_is_quoted(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["/srv/my shop/manage.py", "mcp"])
     assert mcp("client-config", "claude", "--stdio", "--name", "my shop") == (
         f"claude mcp add 'my shop' -- {sys.executable} '/srv/my shop/manage.py' mcp --settings tests.settings stdio"
+    )
+
+
+def test_the_address_is_that_of_the_server(settings):
+    settings.ROOT_URLCONF = "tests.protocol.urls"
+    assert json.loads(mcp("client-config", "cursor", "--server", "staff")) == {
+        "mcpServers": {"django-staff": {"url": "http://127.0.0.1:8000/staff"}}
+    }
+
+
+def test_a_server_without_an_address_is_told(settings):
+    with pytest.raises(CommandError) as refused:
+        mcp("client-config", "claude", "--server", "stuff")
+    assert str(refused.value) == (
+        "No URL of this site leads to the server 'stuff'. Mount django_mcp.urls in urls.py, say where it is by --url, "
+        "or let the client start it by --stdio."
     )
 
 
