@@ -75,6 +75,14 @@ def test_open_ones_are_shown_by_tenant_and_reset(clock):
         assert code(testing.run_tool("shop", action="buy")) == "transient"
 
 
+def test_a_breaker_of_each_process_cannot_be_reset_from_here():
+    with pytest.raises(CommandError) as refused:
+        mcp("own", "--reset")
+    assert str(refused.value) == (
+        "Nothing to reset: each process keeps own buy itself. Only a breaker with shared=True can be reset from here."
+    )
+
+
 def test_a_breaker_opens_anew_in_its_place(clock):
     for _ in range(2):
         testing.run_tool("shop", action="buy")

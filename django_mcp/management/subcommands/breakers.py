@@ -27,6 +27,11 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
     breakers = list(_breakers(options))
     if not breakers:
         raise CommandError(f"No tool or action that matches {options['pattern']!r} has a circuit breaker.")
+    if options["reset"] and all(breaker.shared is None for breaker in breakers):
+        raise CommandError(
+            f"Nothing to reset: each process keeps {', '.join(breaker.label for breaker in breakers)} "
+            "itself. Only a breaker with shared=True can be reset from here."
+        )
     try:
         if options["reset"]:
             for breaker in breakers:
