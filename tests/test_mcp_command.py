@@ -133,6 +133,10 @@ def test_help_is_shown_for_people():
         '"required": ["result"]}',
     ]
     assert hand_written[0] == "help"
+    assert hand_written[-2:] == [
+        'tool    no        {"type": "string", "description": "Name of the tool to explain."}',
+        'action  no        {"type": "string", "description": "Name of the action to explain; needs tool."}',
+    ]
 
 
 def test_help_is_shown_as_a_caller_gets_it():

@@ -113,7 +113,8 @@ def _tool(registration: Registration, actions: Mapping[str, ActionEntry], view: 
             "output_schema": view.output_schema(registration),
         }
         return {**described, **schemas}
-    return {**described, "actions": {name: _rendered(entry, actions) for name, entry in actions.items()}}
+    shown = {**described, "actions": {name: _rendered(entry, actions) for name, entry in actions.items()}}
+    return shown if registration.dispatches else {**shown, "input_schema": registration.input_schema}
 
 
 def _action(
