@@ -154,6 +154,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "mount-slash": ("W004", "The endpoint's prefix does not end in a slash, so both spellings are answered."),
     "deploy-open": ("W005", "In production, `AUTH` says who may call (`check --deploy`)."),
     "tool-unregistered": ("W006", "A tool class in an `mcp` module is registered."),
+    "schema-misspelt": ("W007", "A schema has no word that is nearly a keyword: it would have no effect."),
     "typed-default": ("W020", "The default of an argument is one that callers could send."),
     "typed-unhinted": ("W021", "Every parameter of a typed tool has a type hint."),
     "policy-cache-writes": ("W030", "What is answered from a cache is declared `read_only`."),

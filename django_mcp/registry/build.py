@@ -17,7 +17,7 @@ from django_mcp.registry.built import Built, origin
 from django_mcp.registry.registration import ActionEntry, Registration
 from django_mcp.registry.strays import astray
 from django_mcp.registry.typed import Derived, build_function, build_toolset, derive_actions, refuse_given
-from django_mcp.schema import bound, headers, publish, strict
+from django_mcp.schema import bound, headers, misspelt, publish, strict
 from django_mcp.schema.closure import Closure
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.offence import Offence
@@ -47,7 +47,7 @@ def _build_tool(declared: Any, formats: Formats) -> Built:
         offence = Offence(
             rule="not-a-tool",
             message=f"@register takes a subclass of Tool, BaseTool or Toolset, not {bound.render(declared)}.",
-            fix="Decorate a class that derives from django_mcp.Tool.",
+            fix="Decorate a class that derives from django_mcp.Tool; a function takes @tool.",
             callback="register",
         )
         return Built(
@@ -97,6 +97,10 @@ def _action_offences(name: Any, schema: Any, formats: Formats) -> Iterable[Offen
         published = {**published, "description": str(published["description"])}
     yield from action_offences(name, published, formats)
     label = label_of(name)
+    if isinstance(published, dict):
+        yield from misspelt.offences(
+            {"properties": published.get("properties")}, callback="actions", action=label
+        )
     yield from options.offences(stated, OPTION_KEYS, label)
     if type(stated) is dict:
         yield from options.permission_offences(stated.get("permission"), label)
@@ -129,6 +133,7 @@ def _related_warnings(reading: Reading) -> Iterable[Offence]:
 
 def _input_offences(schema: dict[str, Any], formats: Formats) -> Iterable[Offence]:
     yield from strict.schema_offences(schema, formats, callback="input_schema")
+    yield from misspelt.offences(schema, callback="input_schema")
     if schema.get("type") != "object":
         yield Offence(
             rule="input-schema-root",
@@ -144,6 +149,7 @@ def _output_offences(reading: Reading, formats: Formats) -> Iterable[Offence]:
     if schema is None:
         return
     yield from strict.schema_offences(schema, formats, callback="output_schema")
+    yield from misspelt.offences(schema, callback="output_schema")
     declared = schema.get("properties")
     added = additions(reading.tool)
     missing = [key for key in added if not (isinstance(declared, dict) and key in declared)]

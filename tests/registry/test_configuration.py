@@ -688,6 +688,23 @@ def test_a_key_that_is_not_known_is_told_with_the_one_that_was_meant(schema, hin
     assert hints(plain({"do": schema})) == [hint]
 
 
+def test_a_keyword_that_is_nearly_one_is_warned_of_in_every_schema_of_a_tool():
+    class Hand(BaseTool):
+        """Hand-written."""
+
+        input_schema = {"type": "object", "properties": {"p": {"typ": "string"}}}
+        output_schema = {"type": "object", "propertys": {}}
+
+        def run(self, arguments, ctx):
+            return {}
+
+    assert found(plain({"do": {**GOOD, "properties": {"p": {"minLenght": 1}}}}), Hand) == [
+        ("W007", "plain: Action do: properties.p.minLenght is no keyword, so it has no effect."),
+        ("W007", "hand: input_schema: properties.p.typ is no keyword, so it has no effect."),
+        ("W007", "hand: output_schema: propertys is no keyword, so it has no effect."),
+    ]
+
+
 @pytest.mark.parametrize("schema", ["Do it", {"description": "Do it", "properties": {}}, 3])
 def test_what_action_is_given_without_a_name_is_told_by_a_check(schema):
     class Wrong(Tool):
