@@ -155,6 +155,10 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "deploy-open": ("W005", "In production, `AUTH` says who may call (`check --deploy`)."),
     "tool-unregistered": ("W006", "A tool class in an `mcp` module is registered."),
     "schema-misspelt": ("W007", "A schema has no word that is nearly a keyword: it would have no effect."),
+    "setting-misspelt": (
+        "W008",
+        "The settings stand under `DJANGO_MCP`, not under a name that is nearly that.",
+    ),
     "typed-default": ("W020", "The default of an argument is one that callers could send."),
     "typed-unhinted": ("W021", "Every parameter of a typed tool has a type hint."),
     "policy-cache-writes": ("W030", "What is answered from a cache is declared `read_only`."),
