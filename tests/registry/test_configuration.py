@@ -13,7 +13,7 @@ import pytest
 from django.core.checks import Error, Warning
 from django.utils.functional import lazystr
 
-from django_mcp import BaseTool, ConfigurationError, Tool, action, register, testing
+from django_mcp import BaseTool, ConfigurationError, Tool, Toolset, action, register, testing
 from django_mcp.authoring import declare
 from django_mcp.checks import check_mcp
 from django_mcp.registry.catalog import catalog
@@ -642,6 +642,55 @@ def test_an_override_without_the_mark_is_no_action():
 
     with testing.served(Child):
         assert list(catalog("default").registrations[0].actions) == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("callback", "parameters"),
+    [
+        ("before_submit", "action, data, ctx"),
+        ("hints", "action, hint_context"),
+        ("handle_error", "reason"),
+        ("action_context", "action, ctx"),
+    ],
+)
+def test_callbacks_take_what_they_are_called_with(callback, parameters):
+    def wrong(self):
+        return None
+
+    for tool in (
+        plain({}, **{callback: wrong}),
+        type("Plain", (Toolset,), {"__module__": __name__, callback: wrong, "execute": execute}),
+    ):
+        [(id_, message)] = found(tool)
+        assert (id_, message.partition(": ")[2]) == (
+            "E018",
+            f"{callback} cannot be called: too many positional arguments.",
+        )
+        assert hints(tool) == [f"Write it as {callback}(self, {parameters})."]
+
+
+def execute(self) -> int:
+    """The only tool of a Toolset."""
+    return 1
+
+
+def test_a_callback_that_python_does_not_describe_is_taken_as_it_is():
+    assert found(plain({}, handle_error=str)) == []
+
+
+def test_run_takes_arguments_and_context():
+    class Wrong(BaseTool):
+        """Wrong."""
+
+        input_schema = {"type": "object", "properties": {}}
+
+        def run(self, arguments):
+            return {}
+
+    assert found(Wrong) == [
+        ("E009", "wrong: run cannot be called as a handler: too many positional arguments.")
+    ]
+    assert hints(Wrong) == ["Write it as run(self, arguments, ctx)."]
 
 
 @pytest.mark.parametrize("callback", ["hints", "handle_error", "action_context"])
