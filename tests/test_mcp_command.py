@@ -99,6 +99,15 @@ def test_an_error_has_its_colour():
     assert shown.getvalue() == "\x1b[31;1mOperation failed: no such order\n\x1b[0m"
 
 
+def test_a_site_without_tools_is_told_where_they_are_looked_for():
+    told = "No tool of this site is registered. They are found in the mcp.py of every app in INSTALLED_APPS."
+    with testing.served():
+        assert mcp("list").splitlines()[-1] == told
+        assert [row["tool"] for row in json.loads(mcp("list", "--json"))] == ["help"]
+    with testing.served(Orders):
+        assert told not in mcp("list")
+
+
 def test_help_is_shown_for_people():
     with testing.served(Orders, Loose):
         shown = mcp("show").splitlines()
