@@ -23,10 +23,11 @@ configure(
 
 from django.core.asgi import get_asgi_application  # noqa: E402 (after the app registry)
 from django.core.wsgi import get_wsgi_application  # noqa: E402
-from django.urls import include, path  # noqa: E402
+from django.urls import path  # noqa: E402
 from pydantic import BaseModel  # noqa: E402
 
 from django_mcp import Tool, action, register, tool  # noqa: E402
+from django_mcp.views import AsyncMCPView, MCPView  # noqa: E402
 
 TASK = {"name": {"type": "string"}, "priority": {"type": "integer"}}
 ITEM = {
@@ -84,8 +85,8 @@ def typed(name: str, priority: int) -> Created:
 
 urlpatterns: list[Any] = []
 for shape in ("one", "fifty", "grouped", "calls"):
-    urlpatterns.append(path(shape, include("django_mcp.urls"), {"server": shape}))
-    urlpatterns.append(path(f"async/{shape}", include("django_mcp.aurls"), {"server": shape}))
+    urlpatterns.append(path(shape, MCPView.as_view(server=shape)))
+    urlpatterns.append(path(f"async/{shape}", AsyncMCPView.as_view(server=shape)))
 
 wsgi = get_wsgi_application()
 asgi = get_asgi_application()
