@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Final
+from numbers import Number
+from typing import TYPE_CHECKING, Any, Final
 
 from django_mcp.authoring.elicitation import Interruption
+from django_mcp.schema import bound
 
 if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
@@ -46,10 +49,12 @@ class Reporter:
         """Take one report; a value that is not above the last one taken is dropped (MCP progress)."""
         with self._lock:
             try:
-                # Asked this way round, so that NaN is dropped too.
-                if progress > self._reached:
-                    self._reached = progress
-                    self._waiting = (progress, total, message)
+                reached = _number(progress)
+                # Text in the language of the handler, whatever that of whoever sends it.
+                told = None if message is None else bound.sendable(str(message))
+                waiting = (reached, None if total is None else _number(total), told)
+                if reached > self._reached:
+                    self._reached, self._waiting = reached, waiting
                     if self._clock() >= self._next:
                         self._hand_on()
             except Exception:
@@ -68,6 +73,16 @@ class Reporter:
             waiting, self._waiting = self._waiting, None
             self._next = self._clock() + INTERVAL_S
             self._send(*waiting)
+
+
+def _number(value: Any) -> float:
+    """A finite number of any kind as one that every client reads. Raises ValueError for anything else."""
+    if type(value) is int:
+        return value
+    # Of what holds text or NaN nothing could ever be more, so that no later report would be sent.
+    if not isinstance(value, Number) or not math.isfinite(number := float(value)):  # type: ignore[arg-type]
+        raise ValueError(f"Progress is a finite number, not {bound.render(value)}.")
+    return number
 
 
 #: The call that `report_progress` speaks of.

@@ -14,7 +14,6 @@ from django.utils import timezone
 from django_mcp.authoring.context import Context
 from django_mcp.dispatch import tasks
 from django_mcp.dispatch.tasks import Record
-from django_mcp.schema import bound
 
 logger = logging.getLogger("django_mcp")
 
@@ -49,8 +48,8 @@ class Watch:
     def report(self, progress: float, total: float | None, message: str | None) -> None:
         """Take a progress report; what counts of it is the message."""
         if message is not None:
-            # Made text here, in the language of the work, and without what databases cannot keep.
-            self._message = bound.sendable(str(message)).replace("\0", "")
+            # Not all databases can keep it.
+            self._message = message.replace("\0", "")
             self._wake.set()
 
     def cancel(self) -> None:

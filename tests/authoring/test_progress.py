@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -46,6 +48,40 @@ def test_what_does_not_grow_is_dropped(reporter, sent, clock, dropped):
     reporter.report(dropped, None, None)
     reporter.flush()
     assert sent == [(2, None, None)]
+
+
+class Lazy:
+    def __str__(self):
+        return "half\ud800"
+
+
+@pytest.mark.parametrize(
+    ("reported", "expected"),
+    [
+        ((Decimal("0.5"), Fraction(5, 2), "half"), (0.5, 2.5, "half")),
+        ((True, 10**30, 7), (1.0, 10**30, "7")),
+        ((0.5, None, Lazy()), (0.5, None, "half?")),
+        ((10**400, None, None), (10**400, None, None)),
+    ],
+)
+def test_whatever_number_or_text_it_is_a_client_gets_numbers_and_text(reporter, sent, reported, expected):
+    reporter.report(*reported)
+    assert sent == [expected]
+    # A Decimal equals the number it stands for, and would be sent as text.
+    assert [type(one) for one in sent[0]] == [type(one) for one in expected]
+
+
+@pytest.mark.parametrize("number", [math.inf, math.nan, "7", 1j, Decimal("NaN"), None])
+@pytest.mark.parametrize("place", ["progress", "total"])
+def test_a_report_without_a_number_is_logged_and_the_next_is_sent(reporter, sent, caplog, number, place):
+    total = 3 if place == "progress" else number
+    reporter.report(number if place == "progress" else 1, total, None)
+    reporter.report(1, 3, None)
+    wrong = (place, number) != ("total", None)
+    assert [record.getMessage() for record in caplog.records] == (
+        ["A progress report could not be sent."] if wrong else []
+    )
+    assert sent == [(1, 3 if wrong else None, None)]
 
 
 def test_ten_a_second_are_sent_and_the_last_one_always(reporter, sent, clock):
