@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
 #: Why the tests on PostgreSQL are skipped, if they are.
@@ -19,8 +20,7 @@ class Postgres:
     """A running server; `url` names its database."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder / "postgres"
-        self.folder.mkdir()
+        self.folder = folder
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = probe.getsockname()[1]
         self.url = f"postgres://tests@127.0.0.1:{self.port}/postgres"
@@ -30,8 +30,6 @@ class Postgres:
             owner = pwd.getpwnam("postgres")
             self._owner = {"user": owner.pw_uid, "group": owner.pw_gid}
             os.chown(self.folder, owner.pw_uid, owner.pw_gid)
-            for above in self.folder.parents[: len(self.folder.parents) - 2]:
-                above.chmod(above.stat().st_mode | 0o011)
         self._run("initdb", "--username", "tests", "--auth", "trust", "--encoding", "UTF8", "--no-sync")
 
     def _run(self, program: str, *arguments: str) -> None:
@@ -49,11 +47,12 @@ class Postgres:
 
 
 @contextmanager
-def postgres(folder: Path) -> Iterator[Postgres]:
-    """A PostgreSQL server while the block runs, its files in `folder`."""
-    server = Postgres(folder)
-    server.start()
-    try:
-        yield server
-    finally:
-        server.stop()
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server while the block runs. Its files are not in a folder of pytest's, which is root's alone."""
+    with TemporaryDirectory(prefix="postgres-") as folder:
+        server = Postgres(Path(folder))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()

@@ -91,7 +91,7 @@ def site(request, tmp_path_factory):
         if request.param == "postgresql":
             if MISSING:
                 pytest.skip(MISSING)
-            database = stack.enter_context(postgres(folder))
+            database = stack.enter_context(postgres())
             variables["DATABASE_URL"] = database.url
         address = stack.enter_context(running("gunicorn", folder, SETTINGS, **variables))
         yield Site(address, folder, variables, database)
