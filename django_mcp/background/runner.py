@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
+import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -105,13 +106,14 @@ class InProcessRunner:
             thread.join(timeout_s)
 
     def close(self, timeout_s: float = 5) -> None:
-        """Cancel what runs, and wait until it has cleaned up."""
+        """Cancel what runs, and wait until it has cleaned up, as long as that in all."""
+        until = time.monotonic() + timeout_s
         with self._lock:
             running = dict(self._running)
         for task_id in running:
             work.stop(task_id)
         for thread in running.values():
-            thread.join(timeout_s)
+            thread.join(max(0, until - time.monotonic()))
 
     def _run(self, task_id: str) -> None:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import IO, Any, Final
@@ -86,10 +87,11 @@ class Session:
 
     def close(self) -> bool:
         """Give up every call and wait until they have cleaned up. False where some did not in time."""
+        until = time.monotonic() + GRACE_S
         with self._lock:
             self._give_up()
             ended = self._idle.wait_for(lambda: self._running == 0, GRACE_S)
-        return self._loop.close(GRACE_S) and ended
+        return self._loop.close(max(0, until - time.monotonic())) and ended
 
     def _place(self, message: Message) -> None:
         """Note the era of a request; the first one's is that of all. Raises ProtocolError."""

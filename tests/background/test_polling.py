@@ -383,6 +383,21 @@ class TestCancel:
             assert gate.ended == ["cleaned up"]
             assert client.status(task_id)["status"] == "cancelled"
 
+    def test_at_the_end_of_the_process_all_work_shares_the_time(self, client, monkeypatch):
+        class Stays:
+            """A thread that never ends."""
+
+            def join(self, seconds):
+                waited.append(seconds)
+                now[0] += seconds
+
+        now, waited = [0.0], []
+        runner = tasks.runner()
+        monkeypatch.setattr(runner, "_running", {"1": Stays(), "2": Stays()})
+        monkeypatch.setattr("django_mcp.background.runner.time.monotonic", lambda: now[0])
+        runner.close(5)
+        assert waited == [5, 0]
+
 
 class TestIds:
     @pytest.mark.parametrize("arguments", [{}, {"task_id": ""}, {"task_id": 7}, {"task_id": None}])

@@ -230,6 +230,19 @@ def test_a_handler_that_never_ends_does_not_keep_the_process(server):
         assert (process.stdout.read(), b"Traceback" in process.stderr.read()) == (b"", False)
 
 
+def test_nor_does_it_keep_background_work_from_cleaning_up(server):
+    with start(server) as process:
+        say(process, message("tools/call", name="chatty__work", arguments={}))
+        hear(process, b"waiting")
+        say(process, message("tools/call", id=2, name="chatty__hang", arguments={}))
+        hear(process, b"hanging")
+        process.stdin.close()
+        hear(process, b"cleaned up")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 0
+        assert b"Traceback" not in process.stderr.read()
+
+
 def test_a_client_that_is_gone_leaves_nothing_behind(server):
     with start(server) as process:
         say(process, message("tools/call", name="chatty__wait", arguments={}))

@@ -14,9 +14,11 @@ from django.core.management import CommandError, call_command
 from django.db import connections
 
 from django_mcp import Tool, action, conf, signals, testing
+from django_mcp.dispatch import tasks
 from django_mcp.server import get_server
 from django_mcp.transports import stdio, streams
 from example_project.tracker.models import Project
+from tests.background.conftest import IN_PROCESS, MEMORY
 from tests.wire import ABSENT, META, MODERN, request, result, text
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -493,6 +495,20 @@ def test_a_call_that_does_not_end_is_not_waited_for_for_ever(monkeypatch):
     talk.session._loop._thread.join(20)
 
 
+def test_all_that_is_waited_for_at_the_end_shares_the_time(monkeypatch):
+    monkeypatch.setattr(stdio, "GRACE_S", 0.01)
+    left = []
+    with Talk() as talk:
+        loop = talk.session._loop
+        close = loop.close
+        monkeypatch.setattr(loop, "close", lambda seconds: left.append(seconds) or close(seconds))
+        talk.say(call("wait"))
+        assert Work.begun.wait(20)
+    assert left == [0]
+    Work.go.set()
+    talk.session._loop._thread.join(20)
+
+
 def test_calls_that_wait_for_their_turn_are_never_begun_once_it_is_over(monkeypatch):
     monkeypatch.setattr(stdio, "AT_ONCE", 1)
     talk = Talk()
@@ -635,6 +651,47 @@ class TestTheCommand:
         if told_again:
             assert close(sessions[0]) is True
         sessions[0]._loop._thread.join(20)
+
+    def test_it_gives_up_the_work_of_tasks_too_even_where_a_call_stays(self, run, monkeypatch, settings):
+        class Task(Work):
+            name = "task"
+            begun, ended = threading.Event(), threading.Event()
+
+            @action(description="Wait until it is cancelled", properties={}, background=True)
+            async def later(self, data, ctx):
+                self.begun.set()
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    self.ended.set()
+
+        later = call("later")
+        later["params"]["name"] = "task"
+
+        class Lines(io.BytesIO):
+            said = [call("wait", id=2), later]
+
+            def readline(self, limit):
+                if self.said:
+                    return json.dumps(self.said.pop()).encode() + b"\n"
+                assert Work.begun.wait(20)
+                assert Task.begun.wait(20)
+                return b""
+
+        left = []
+        settings.DJANGO_MCP = {"TASKS": {"STORE": MEMORY, "RUNNER": IN_PROCESS}}
+        monkeypatch.setattr(stdio, "GRACE_S", 0.01)
+        monkeypatch.setattr("os._exit", left.append)
+        monkeypatch.setattr("logging.shutdown", lambda: None)
+        with testing.served(Work, Task):
+            run(lines=Lines())
+            [task_id] = tasks.store()._records
+            tasks.runner().join(task_id, 20)
+            assert (left, Task.ended.is_set(), tasks.load(task_id).status) == ([0], True, "cancelled")
+        Work.go.set()
+        for thread in threading.enumerate():
+            if thread.name == "django_mcp event loop":
+                thread.join(20)
 
     def test_it_serves_a_user(self, run):
         User.objects.create(username="ada")

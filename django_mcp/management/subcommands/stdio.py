@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandError
 
 from django_mcp import conf
+from django_mcp.background.runner import InProcessRunner
+from django_mcp.dispatch import tasks
 from django_mcp.management.subcommands import Subcommand, common
 from django_mcp.registry import filters
 from django_mcp.server import get_server
@@ -47,13 +49,22 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
         try:
             session.serve(kept.lines)
         finally:
-            ended = session.close()
+            ended = _close(session)
     except KeyboardInterrupt:
         pass
     if not ended:
         # Nothing stops a thread, and Python waits for those that are left.
         logging.shutdown()
         os._exit(0)
+
+
+def _close(session: stdio.Session) -> bool:
+    """Give up what runs and let it clean up. False where some calls did not in time."""
+    runner = tasks.runner()
+    if isinstance(runner, InProcessRunner):
+        # Together with the calls: where one of those stays, the process is left at once after them.
+        runner.close(0)
+    return session.close()
 
 
 def _narrow(options: dict[str, Any]) -> None:

@@ -13,6 +13,11 @@ from django_mcp import Context, Toolset, register, tool
 print("printed at import")  # noqa: T201
 
 
+def log(line):
+    """Write a whole line, whatever other threads write."""
+    sys.stderr.write(f"{line}\n")
+
+
 @register
 class Chatty(Toolset):
     @tool
@@ -28,17 +33,22 @@ class Chatty(Toolset):
     @tool
     def hang(self, ctx: Context) -> None:
         """Never end, whatever happens."""
-        print("hanging", file=sys.stderr, flush=True)  # noqa: T201
+        log("hanging")
         while not ctx.cancelled:
             time.sleep(0.01)
-        print("given up", file=sys.stderr, flush=True)  # noqa: T201
+        log("given up")
         threading.Event().wait()
 
     @tool
     async def wait(self) -> None:
         """Wait for ever."""
-        print("waiting", file=sys.stderr, flush=True)  # noqa: T201
+        log("waiting")
         try:
             await asyncio.Event().wait()
         finally:
-            print("cleaned up", file=sys.stderr, flush=True)  # noqa: T201
+            log("cleaned up")
+
+    @tool(background=True)
+    async def work(self) -> None:
+        """Work for ever."""
+        await self.wait()
