@@ -14,6 +14,7 @@ from django_mcp.dispatch import tasks
 from django_mcp.protocol.jsonrpc import Message
 from tests import nul
 from tests.asking import accepted, form
+from tests.factories import UserFactory
 from tests.wire import META, SERVER_INFO, P, refused, result, text
 
 pytestmark = pytest.mark.usefixtures("in_memory")
@@ -343,6 +344,33 @@ class TestRefusals:
         answer = client.wire.modern(method, params, meta=NATIVE, headers={"Mcp-Name": "1"})
 
         assert answer == refused("binding", "header_mismatch", 400, -32020, message)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
+def test_a_task_is_its_owner_s_alone(inline, settings, method):
+    """To anybody else, on any server, it is as unknown as one that never was."""
+    ada, bob = UserFactory(), UserFactory()
+    settings.DJANGO_MCP = {**settings.DJANGO_MCP, "SERVERS": {"staff": {}}}
+    capabilities = NATIVE[f"{P}clientCapabilities"]
+
+    def answer(server, user):
+        message = Message(True, 1, method, {**params, "_meta": NATIVE}, version="2026-07-28", meta=NATIVE)
+        ctx = testing.build_context(server=server, user=user, capabilities=capabilities)
+        return json.loads(get_server(server).handle(message, ctx).body)
+
+    with testing.served(Letter):
+        ctx = testing.build_context(user=ada, capabilities=capabilities)
+        task_id = testing.run_tool("letter", ctx=ctx)["taskId"]
+        params = {"taskId": task_id, "inputResponses": {"to": accepted(name="Eve")}}
+        before = tasks.load(task_id)
+        found = [answer(*stranger) for stranger in (("default", bob), ("default", None), ("staff", ada))]
+        assert tasks.load(task_id) == before
+        own = answer("default", ada)
+
+    text = f"Unknown task: {task_id}. Its id is wrong, or its time is over."
+    assert found == [{"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": text}}] * 3
+    assert own["result"]["resultType"] == "complete"
 
 
 @pytest.mark.parametrize("params", [{}, {"taskId": 7}, {"taskId": None}])
