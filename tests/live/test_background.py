@@ -187,6 +187,49 @@ def test_of_500_tasks_at_once_and_two_workers_none_is_lost_and_none_begun_twice(
     assert {task_id: begun.get(task_id) for task_id in submitted} == dict.fromkeys(submitted, 1)
 
 
+RACER = """
+import sys
+import django
+django.setup()
+from django_mcp.background import work
+print("ready", flush=True)
+sys.stdin.readline()
+for task_id in sys.argv[1:]:
+    work.perform(task_id)
+"""
+
+
+def test_of_workers_that_get_the_same_task_in_the_same_moment_one_begins_it(site):
+    submitted = [site.submit("trace") for _ in range(40)]
+    environment = environment_of(site.folder, SETTINGS, **site.variables)
+    with ExitStack() as stack:
+        racers = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", RACER, *submitted],
+                    cwd=ROOT,
+                    env=environment,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                )
+            )
+            for _ in range(3)
+        ]
+        for racer in racers:
+            assert racer.stdout.readline() == b"ready\n"
+        for racer in racers:
+            racer.stdin.close()
+        assert [racer.wait(120) for racer in racers] == [0, 0, 0]
+
+    begun = site.begun()
+    assert {task_id: begun.get(task_id) for task_id in submitted} == dict.fromkeys(submitted, 1)
+    assert {site.status(task_id)["status"] for task_id in submitted} == {"completed"}
+    # The messages are still in the queue, and nobody begins what is done.
+    with site.worker():
+        site.until(site.submit("trace"), "completed")
+    assert site.begun().items() >= begun.items()
+
+
 def test_a_database_that_is_restarted_loses_nothing(site):
     if site.database is None:
         pytest.skip("SQLite is no server")
