@@ -1,9 +1,9 @@
 """Calls as OpenTelemetry spans and metrics, made of the signals alone. Needs the extra `otel`.
 
-A span lasts from `tool_started` to `tool_stopped` or `tool_failed`; what the handler does stands below it. A
-cancelled call has no end, so its span is not exported and no metric counts it. Its parent is what the
-request's `_meta` names (W3C `traceparent`), else the span that is current. Names of the caller's making never
-become names or attributes of metrics.
+A span lasts from `tool_started` to `tool_stopped`, `tool_failed` or `tool_cancelled`; what the handler does
+stands below it. A cancelled call has no answer, so no metric counts it. Its parent is what the request's
+`_meta` names (W3C `traceparent`), else the span that is current. Names of the caller's making never become
+names or attributes of metrics.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from django_mcp import __version__, signals
 from django_mcp.policy import axes, timeout
 
 _SCOPE: Final = "django_mcp"
+_SOURCE: Final = "django_mcp.source"
+_DEGRADED: Final = "django_mcp.degraded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,8 @@ class Receiver:
         refused = error_kind == "dispatch"
         names = _names({**fields, "action": None} if refused else fields)
         outcome = {
-            "django_mcp.source": fields["source"],
-            "django_mcp.degraded": fields["degraded"],
+            _SOURCE: fields["source"],
+            _DEGRADED: fields["degraded"],
             "django_mcp.attempts": fields["attempts"],
         }
         status = "refused" if refused else "error" if is_error else "ok"
@@ -120,7 +122,9 @@ class Receiver:
         self, names: dict[str, str], status: str, duration: float, outcome: Mapping[str, Any]
     ) -> None:
         told = {**names, "django_mcp.status": status}
-        self._calls.add(1, told)
+        # An error came from nowhere.
+        came = {key: outcome[key] for key in (_SOURCE, _DEGRADED)} if status == "ok" else {}
+        self._calls.add(1, {**told, **came})
         self._duration.record(duration, told)
         _end(names, status, outcome)
 

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.core.cache import caches
 from opentelemetry import trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
@@ -13,7 +14,19 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from django_mcp import Axis, Breaker, Degradation, Policy, Retry, Tool, ToolError, action, errors, testing
+from django_mcp import (
+    Axis,
+    Breaker,
+    Cache,
+    Degradation,
+    Policy,
+    Retry,
+    Tool,
+    ToolError,
+    action,
+    errors,
+    testing,
+)
 from django_mcp.authoring.progress import Cancelled
 from django_mcp.contrib import otel
 
@@ -270,6 +283,33 @@ def test_what_policies_do_is_told(telemetry, run):
     assert telemetry.metrics("django_mcp.circuit_breaker.rejections") == {(of[0], state, of[1]): 1}
     assert sum(telemetry.metrics("django_mcp.circuit_breaker.transitions").values()) == 1
     assert telemetry.metrics("django_mcp.attempts.outliving") == {(): 0}
+
+
+def test_an_answer_is_counted_by_where_it_came_from(telemetry, run):
+    kept = Policy(cache=Cache(ttl=60), degradation=Degradation(lambda data, ctx: "stub"))
+
+    class Store(Tool):
+        """A store."""
+
+        @action(description="Count", properties={"down": {}}, read_only=True, policy=kept)
+        async def count(self, data, ctx):
+            if data:
+                raise errors.TransientError("busy")
+            return 1
+
+    caches["default"].clear()
+    with testing.served(Store), testing.fake_clock():
+        for data in ({}, {}, {"down": True}):
+            run("store", action="count", data=data)
+
+    called = {"action": "count", "status": "ok", "tool": "store"}
+    of = (
+        {"degraded": False, "source": "live"},
+        {"degraded": False, "source": "cache"},
+        {"degraded": True, "source": "stub"},
+    )
+    assert telemetry.metrics("django_mcp.calls") == {tuple(sorted((called | one).items())): 1 for one in of}
+    assert telemetry.metrics("django_mcp.call.duration") == {tuple(sorted(called.items())): 3}
 
 
 def test_a_call_within_a_call_is_a_span_within_a_span(telemetry, run):
