@@ -95,6 +95,8 @@ class _Gone(Exception):
 
 def _context(record: Record) -> Context:
     """The context of the call as it was submitted, as far as it outlives the request."""
+    # A worker may have read nothing of the settings yet, which may be all that names an axis of the record.
+    registry.catalog(record.server)
     ctx = Context(identity=identity.restore(record.owner))
     ctx.server = record.server
     ctx.capabilities = record.capabilities
