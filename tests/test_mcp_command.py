@@ -47,6 +47,13 @@ class Loose(Toolset):
         return sum(numbers)
 
 
+class Shredder(Toolset):
+    @tool(destructive=True)
+    def shred(self) -> str:
+        """Shred it all."""
+        raise AssertionError("shredded")
+
+
 @pytest.fixture(autouse=True)
 def served():
     with testing.served(Orders):
@@ -178,6 +185,22 @@ def test_a_tool_is_called_as_a_client_would():
     assert mcp("call", "orders", "get", "--data", '{"id": 3.0}') == '{\n  "id": 3,\n  "seen_by": ""\n}'
     assert json.loads(mcp("call", "orders", "get", "--data", '{"id": 3}', "--json"))["isError"] is False
     assert json.loads(mcp("call", "help"))["tools"][1]["tool"] == "help"
+
+
+def test_the_arguments_of_a_tool_without_actions_are_its_data():
+    with testing.served(Loose):
+        assert mcp("call", "loose__total", "--data", '{"numbers": [1, 2]}') == "3"
+        result = json.loads(mcp("call", "loose__total", "--data", '{"numbers": []}', "--json"))
+    assert result["structuredContent"] == {"result": 0}
+
+
+def test_nobody_is_there_to_consent(settings):
+    """So nothing destructive is done where consent is asked for."""
+    settings.DJANGO_MCP = {"CONFIRM_DESTRUCTIVE": True}
+    out = io.StringIO()
+    with testing.served(Shredder), pytest.raises(SystemExit):
+        call_command("mcp", "call", "shredder__shred", "--json", stdout=out)
+    assert json.loads(out.getvalue())["_meta"]["django_mcp.error"] == "confirmation_unsupported"
 
 
 @pytest.mark.django_db

@@ -132,6 +132,19 @@ def test_a_client_without_the_extension_gets_no_task(client):
     assert answer["structuredContent"] == {"task_id": answer["structuredContent"]["task_id"]}
 
 
+@pytest.mark.parametrize(("meta", "kind"), [(NATIVE, "task"), (META, "complete")])
+def test_the_task_an_earlier_draft_asks_for_means_nothing(client, meta, kind):
+    """A client of the extension gets a task where the server means one, and no other client does."""
+    asked = {"task": {"ttl": 5000}}
+    plain = client.send("tools/call", {"name": "help", **asked}, meta)
+    report = client.send("tools/call", {"name": "report", **asked}, meta)
+
+    assert plain == client.send("tools/call", {"name": "help"}, meta)
+    assert plain.body["result"]["resultType"] == "complete"
+    found = report.body["result"]
+    assert (found["resultType"], found.get("ttlMs")) == (kind, None)
+
+
 class TestInput:
     @pytest.mark.parametrize("tool", ["letter", "aletter"])
     def test_work_asks_and_goes_on_with_the_answers(self, client, tool):
@@ -355,7 +368,8 @@ def test_a_task_is_its_owner_s_alone(inline, settings, method):
     capabilities = NATIVE[f"{P}clientCapabilities"]
 
     def answer(server, user):
-        message = Message(True, 1, method, {**params, "_meta": NATIVE}, version="2026-07-28", meta=NATIVE)
+        message = Message(True, 1, method, {**params, "_meta": NATIVE})
+        message.version, message.meta = "2026-07-28", NATIVE
         ctx = testing.build_context(server=server, user=user, capabilities=capabilities)
         return json.loads(get_server(server).handle(message, ctx).body)
 
