@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from mcp import Client
@@ -40,13 +42,19 @@ class Site:
     def worker(self):
         return worker(self.folder, SETTINGS, **self.variables)
 
-    def call(self, tool: str, arguments: dict[str, Any]) -> Any:
-        """The JSON that a call answers with."""
-        body = build_call(tool, arguments)
+    def send(self, body: dict[str, Any]) -> dict[str, Any]:
+        """What a request is answered with, whatever its status."""
         headers = {"Content-Type": "application/json", "Accept": "application/json", **mirrored_headers(body)}
         request = urllib.request.Request(f"{self.address}/mcp", json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=60) as response:
-            result = json.loads(response.read())["result"]
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return json.loads(response.read())
+        except urllib.error.HTTPError as refused:
+            return json.loads(refused.read())
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        """The JSON that a call answers with."""
+        result = self.send(build_call(tool, arguments))["result"]
         assert result["isError"] is False, result
         return json.loads(result["content"][0]["text"])
 
@@ -228,6 +236,27 @@ def test_of_workers_that_get_the_same_task_in_the_same_moment_one_begins_it(site
     with site.worker():
         site.until(site.submit("trace"), "completed")
     assert site.begun().items() >= begun.items()
+
+
+@pytest.mark.parametrize("action", ["wipe", "wipe_later"])
+def test_a_consent_that_is_sent_often_at_once_counts_once(site, action):
+    name = uuid4().hex
+    body = build_call("work", action=action, data={"name": name}, capabilities={"elicitation": {}})
+    asked = site.send(body)["result"]
+    assert list(asked["inputRequests"]) == ["confirm"]
+    body["params"] |= {
+        "requestState": asked["requestState"],
+        "inputResponses": {"confirm": {"action": "accept"}},
+    }
+    with site.worker(), ThreadPoolExecutor(8) as clients:
+        answers = list(clients.map(site.send, [body] * 8))
+        [done] = [answer["result"] for answer in answers if "result" in answer]
+        if action == "wipe_later":
+            site.until(done["structuredContent"]["task_id"], "completed")
+
+    assert done["isError"] is False
+    assert [answer["error"]["code"] for answer in answers if "error" in answer] == [-32602] * 7
+    assert site.begun()[name] == 1
 
 
 def test_a_database_that_is_restarted_loses_nothing(site):

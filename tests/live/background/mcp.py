@@ -15,15 +15,30 @@ class Work(Tool):
 
     @action(description="Leave a trace", properties={}, background=True)
     def trace(self, data, ctx):
-        begin(ctx)
+        begin(ctx.task)
         return {"done": ctx.task}
 
     @action(description="Go on until stopped", properties={}, background=True)
     def endless(self, data, ctx):
-        begin(ctx)
+        begin(ctx.task)
         for step in range(6000):
             ctx.report_progress(step, message="working")
             time.sleep(0.1)
+
+    @action(description="Leave a trace of a name", properties={"name": {"type": "string"}}, destructive=True)
+    def wipe(self, data, ctx):
+        begin(data["name"])
+        return {"done": data["name"]}
+
+    @action(
+        description="Leave a trace of a name, later",
+        properties={"name": {"type": "string"}},
+        destructive=True,
+        background=True,
+    )
+    def wipe_later(self, data, ctx):
+        begin(data["name"])
+        return {"done": data["name"]}
 
     @action(description="Tell how often each task was begun", properties={}, read_only=True)
     def begun(self, data, ctx):
@@ -72,7 +87,7 @@ def forest() -> list[Node]:
     return [tree()]
 
 
-def begin(ctx):
+def begin(name):
     """Note that the work begins; a second time makes a second note."""
     project, _ = Project.objects.get_or_create(name="work")
-    Task.objects.create(project=project, title=f"{ctx.task} {time.time_ns()}")
+    Task.objects.create(project=project, title=f"{name} {time.time_ns()}")
