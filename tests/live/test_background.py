@@ -167,8 +167,9 @@ def test_a_worker_that_is_killed_fails_its_task_which_nobody_runs_again(site):
     assert site.begun()[task_id] == 1
 
 
-def test_a_task_that_runs_elsewhere_is_cancelled_through_its_row(site):
-    task_id = site.submit("endless")
+@pytest.mark.parametrize("action", ["endless", "waiting"])
+def test_a_task_that_runs_elsewhere_is_cancelled_through_its_row(site, action):
+    task_id = site.submit(action)
     with site.worker():
         site.until(task_id, "working", message="working")
         assert site.call("task_cancel", {"task_id": task_id})["status"] == "working"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass
 
@@ -24,6 +25,12 @@ class Work(Tool):
         for step in range(6000):
             ctx.report_progress(step, message="working")
             time.sleep(0.1)
+
+    @action(description="Wait until stopped", properties={}, background=True)
+    async def waiting(self, data, ctx):
+        await asyncio.to_thread(begin, ctx.task)
+        ctx.report_progress(1, message="working")
+        await asyncio.Event().wait()
 
     @action(description="Leave a trace of a name", properties={"name": {"type": "string"}}, destructive=True)
     def wipe(self, data, ctx):
