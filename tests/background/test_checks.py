@@ -71,14 +71,15 @@ def test_the_default_store_needs_its_app(found, settings):
     ]
 
 
-def test_the_default_runner_needs_a_backend_with_workers(found, settings):
+@pytest.mark.parametrize("backend", ["immediate.ImmediateBackend", "dummy.DummyBackend"])
+def test_the_default_runner_needs_a_backend_with_workers(found, settings, backend):
     runs_at_once = (
         "E131",
-        "report cannot run in the background: the tasks backend 'default' is ImmediateBackend, which runs nothing in "
-        "the background.",
+        "report cannot run in the background: the tasks backend 'default' is "
+        f"{backend.partition('.')[2]}, which runs nothing in the background.",
         'Set the site\'s TASKS to a backend with workers, such as "django_tasks_db.DatabaseBackend".',
     )
-    settings.TASKS = {"default": {"BACKEND": f"{NAME}.backends.immediate.ImmediateBackend"}}
+    settings.TASKS = {"default": {"BACKEND": f"{NAME}.backends.{backend}"}}
     assert found(Report) == [runs_at_once]
     settings.DEBUG = True
     assert found(Report) == []
