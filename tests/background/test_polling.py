@@ -13,7 +13,7 @@ from django_mcp.dispatch import tasks
 from tests import nul
 from tests.background.conftest import MEMORY, Poller
 from tests.factories import UserFactory
-from tests.wire import members, text
+from tests.wire import META, members, text
 
 RECEIPT = {"type": "object", "properties": {"task_id": {"type": "string"}}, "required": ["task_id"]}
 
@@ -142,6 +142,22 @@ class TestProgress:
             status = client.status(task_id)
 
         assert status == {"task_id": task_id, "status": "completed", "message": "last"}
+
+    def test_it_is_no_notification(self, in_memory, inline, wire):
+        """Nobody listens to a call any more that was answered with a receipt."""
+
+        class Steps(Report):
+            name = "steps"
+
+            def run(self, arguments, ctx):
+                ctx.report_progress(1, message="one")
+                return {"pages": 1}
+
+        with testing.served(Steps):
+            answer = wire.modern("tools/call", {"name": "steps"}, meta={**META, "progressToken": 1})
+            task_id = answer.body["result"]["structuredContent"]["task_id"]
+
+        assert tasks.load(task_id).status_message == "one"
 
     def test_it_is_seen_while_the_work_runs(self, client, gate):
         class Steps(Report):
