@@ -97,3 +97,9 @@ def report_progress(progress: float, total: float | None = None, message: str | 
     ctx = current.get()
     if ctx is not None:
         ctx.report_progress(progress, total, message)
+
+
+def flush(ctx: Context) -> None:
+    """Send what waits of a call's progress, where its client wants to hear of it."""
+    if ctx.reporter is not None:
+        ctx.reporter.flush()

@@ -12,6 +12,7 @@ from django.db import connections
 from django.utils import timezone
 
 from django_mcp.authoring.context import Context
+from django_mcp.authoring.progress import Reporter
 from django_mcp.dispatch import tasks
 from django_mcp.dispatch.tasks import Record
 
@@ -29,6 +30,8 @@ class Watch:
     """
 
     def __init__(self, record: Record, ctx: Context) -> None:
+        #: What the work reports to.
+        self.reporter = Reporter(self._report)
         self._record = record
         self._ctx = ctx
         self._message: str | None = None
@@ -45,7 +48,7 @@ class Watch:
         """The latest progress message."""
         return self._message
 
-    def report(self, progress: float, total: float | None, message: str | None) -> None:
+    def _report(self, progress: float, total: float | None, message: str | None) -> None:
         """Take a progress report; what counts of it is the message."""
         if message is not None:
             # Not all databases can keep it.
@@ -94,6 +97,8 @@ class Watch:
 
     def _look(self) -> None:
         try:
+            # What came too soon after another report waits, and may be the last one for long.
+            self.reporter.flush()
             self._tell()
             record = async_to_sync(tasks.store().get)(self._record.task_id)
             gone = record is None or record.settled or record.worker != self._record.worker

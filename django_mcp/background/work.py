@@ -17,7 +17,7 @@ from django_mcp import conf
 from django_mcp.auth import identity
 from django_mcp.authoring.context import Context
 from django_mcp.authoring.elicitation import InputRequired, MissingCapability
-from django_mcp.authoring.progress import Cancelled, Reporter
+from django_mcp.authoring.progress import Cancelled
 from django_mcp.background.watch import Watch
 from django_mcp.dispatch import locale, run, tasks
 from django_mcp.dispatch.answer import CallResult
@@ -63,12 +63,12 @@ def perform(task_id: str, *, watched: bool = True) -> None:
 def _perform(record: Record, watched: bool) -> None:
     ctx = _context(record)
     watch = Watch(record, ctx)
-    ctx.reporter = Reporter(watch.report)
+    ctx.reporter = watch.reporter
     _running[record.task_id] = watch
     try:
         with rebound(record.axes), watch if watched else nullcontext():
             result = _call(record, ctx, watch)
-        ctx.reporter.flush()
+        watch.reporter.flush()
     finally:
         del _running[record.task_id]
     _patiently(lambda: _conclude(record, ctx, result, watch.message))

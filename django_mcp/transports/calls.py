@@ -11,16 +11,19 @@ import contextvars
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Final
 
 from asgiref.sync import ThreadSensitiveContext, async_to_sync
 from django.db import connections
 
 from django_mcp.authoring.context import Context
-from django_mcp.authoring.progress import Cancelled
+from django_mcp.authoring.progress import Cancelled, flush
 from django_mcp.dispatch.threads import in_thread
 from django_mcp.protocol.jsonrpc import Message, Response
 from django_mcp.server import Server
+
+#: Seconds after which a progress report that came too soon after another is sent, if none has followed.
+HELD_S: Final = 1.0
 
 Done = Callable[[Response | None], None]
 
@@ -72,6 +75,7 @@ class Call:
 
     async def _answer(self) -> None:
         response = None
+        telling = asyncio.create_task(self._keep_telling())
         try:
             self._begin()
             try:
@@ -81,7 +85,14 @@ class Call:
         except (Cancelled, asyncio.CancelledError):
             response = None
         finally:
+            telling.cancel()
             self._end(response)
+
+    async def _keep_telling(self) -> None:
+        """Send what a handler reported before it fell silent."""
+        while True:
+            await asyncio.sleep(HELD_S)
+            flush(self._ctx)
 
     def _begin(self) -> None:
         with self._lock:

@@ -143,6 +143,21 @@ class TestProgress:
 
         assert status == {"task_id": task_id, "status": "completed", "message": "last"}
 
+    def test_what_is_reported_right_after_another_is_seen_while_the_work_runs(self, client, gate):
+        class Steps(Report):
+            name = "steps"
+
+            def run(self, arguments, ctx):
+                ctx.report_progress(1, message="loading")
+                ctx.report_progress(2, message="crunching")
+                gate.pass_through()
+                return {"pages": 1}
+
+        with testing.served(Steps):
+            task_id = client.submit("steps")
+            eventually(lambda: client.status(task_id)["message"] == "crunching")
+            assert client.status(task_id)["status"] == "working"
+
     def test_it_is_no_notification(self, in_memory, inline, wire):
         """Nobody listens to a call any more that was answered with a receipt."""
 

@@ -16,7 +16,7 @@ from django.db import connections
 from django_mcp import Tool, action, conf, signals, testing
 from django_mcp.dispatch import tasks
 from django_mcp.server import get_server
-from django_mcp.transports import stdio, streams
+from django_mcp.transports import calls, stdio, streams
 from example_project.tracker.models import Project
 from tests.background.conftest import IN_PROCESS, MEMORY
 from tests.wire import ABSENT, META, MODERN, request, result, text
@@ -54,6 +54,13 @@ class Work(Tool):
     def report(self, data, ctx):
         for step in (1, 2, 3):
             ctx.report_progress(step, 3)
+        return {"done": True}
+
+    @action(description="Report, and fall silent", properties={})
+    def pause(self, data, ctx):
+        ctx.report_progress(1)
+        ctx.report_progress(2)
+        assert self.go.wait(20)
         return {"done": True}
 
     @action(description="Wait to be told", properties={})
@@ -422,6 +429,15 @@ def test_progress_comes_before_the_answer(talk, one_interval):
         "method": "notifications/progress",
         "params": {"progressToken": 7, "progress": 1, "total": 3},
     }
+
+
+def test_what_is_reported_right_after_something_else_is_heard_too(talk, one_interval, monkeypatch):
+    monkeypatch.setattr(calls, "HELD_S", 0.001)
+    talk.say(call("pause", meta={**META, "progressToken": 7}))
+    until(lambda: len(talk.written) == 2)
+    assert [one["params"]["progress"] for one in talk.written] == [1, 2]
+    Work.go.set()
+    assert talk.answer(1)["result"]["isError"] is False
 
 
 @pytest.fixture

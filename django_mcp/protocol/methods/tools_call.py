@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django_mcp.authoring.elicitation import InputRequired, MissingCapability
+from django_mcp.authoring.progress import flush
 from django_mcp.dispatch import run
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.threads import in_thread
@@ -47,9 +48,8 @@ def answer(exchange: Exchange) -> bytes:
     """`tools/call` from a thread that may touch the database."""
     registration, arguments = _begin(exchange)
     result = run.call(exchange.view, registration, arguments, exchange.ctx)
-    if exchange.ctx.reporter is not None:
-        # The last progress goes out before the answer.
-        exchange.ctx.reporter.flush()
+    # The last progress goes out before the answer.
+    flush(exchange.ctx)
     return _finish(exchange, result, arguments)
 
 
@@ -57,8 +57,7 @@ async def aanswer(exchange: Exchange) -> bytes:
     """`tools/call` on an event loop, for a handler to be awaited there."""
     registration, arguments = await in_thread(_begin, exchange)
     result = await run.acall(exchange.view, registration, arguments, exchange.ctx)
-    if exchange.ctx.reporter is not None:
-        exchange.ctx.reporter.flush()
+    flush(exchange.ctx)
     return await in_thread(_finish, exchange, result, arguments)
 
 

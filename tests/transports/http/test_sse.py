@@ -16,6 +16,7 @@ from django.test import AsyncRequestFactory, RequestFactory
 from django_mcp import BaseTool, Policy, Timeout, Tool, ToolError, action, report_progress, signals, testing
 from django_mcp.protocol import jsonrpc, versions
 from django_mcp.server import get_server
+from django_mcp.transports import calls
 from django_mcp.transports.calls import Call
 from django_mcp.transports.http.channel import Channel
 from django_mcp.views import AsyncMCPView, MCPView
@@ -568,6 +569,57 @@ async def test_a_quiet_stream_is_kept_alive_on_an_event_loop(gate, settings):
         _, response = await ASGI(AsyncMCPView)._post(call("wait"), {})
         parts = aiter(response.streaming_content)
         assert [await anext(parts), await anext(parts)][1] == b": keep-alive\n\n"
+        gate.go.set()
+        assert events(b"".join([part async for part in parts])) == [done()]
+
+
+class TestHeld:
+    """What is reported right after something else may be the last a handler says for long."""
+
+    @pytest.fixture(params=["sync", "async"])
+    def silent(self, request, gate, one_interval, monkeypatch):
+        monkeypatch.setattr(calls, "HELD_S", 0.001)
+
+        class Plain(Tool):
+            name = "work"
+            description = "Works."
+
+            @action(description="Say two things, then nothing", properties={})
+            def wait(self, data, ctx):
+                ctx.report_progress(1, 2, "loading")
+                ctx.report_progress(2, 2, "crunching")
+                gate.wait("go")
+                return {"done": True}
+
+        class Awaited(Tool):
+            name = "work"
+            description = "Works."
+
+            @action(description="Say two things, then nothing", properties={})
+            async def wait(self, data, ctx):
+                ctx.report_progress(1, 2, "loading")
+                ctx.report_progress(2, 2, "crunching")
+                await asyncio.to_thread(gate.wait, "go")
+                return {"done": True}
+
+        with testing.served(Plain if request.param == "sync" else Awaited):
+            yield
+
+    SAID = [progress(1, 2, "loading"), progress(2, 2, "crunching")]
+
+    @pytest.mark.parametrize("view", [MCPView, AsyncMCPView])
+    def test_it_is_heard_all_the_same(self, silent, gate, view):
+        _, response = WSGI(view).post(call("wait"))
+        parts = iter(response.streaming_content)
+        assert events(next(parts) + next(parts)) == self.SAID
+        gate.go.set()
+        assert events(b"".join(parts)) == [done()]
+
+    @pytest.mark.parametrize("view", [MCPView, AsyncMCPView])
+    async def test_so_it_is_on_an_event_loop(self, silent, gate, view):
+        _, response = await ASGI(view)._post(call("wait"), {})
+        parts = aiter(response.streaming_content)
+        assert events(await anext(parts) + await anext(parts)) == self.SAID
         gate.go.set()
         assert events(b"".join([part async for part in parts])) == [done()]
 
