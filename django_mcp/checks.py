@@ -41,6 +41,10 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "options-type": ("E014", "A flag in `options` is `True` or `False`."),
     "options-timeout": ("E016", "`timeout` is a number of seconds."),
     "timeout-sync": ("E017", "`timeout` stands on a handler that is `async def`."),
+    "callback-value": (
+        "E018",
+        "What a tool says of itself is JSON: no lone surrogates, no keys that are not strings, no object.",
+    ),
     # Actions
     "action-name": ("E020", "An action name is a string of one line."),
     "action-shape": ("E021", "An action schema is a plain `dict`."),

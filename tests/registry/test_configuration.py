@@ -13,7 +13,7 @@ import pytest
 from django.core.checks import Error, Warning
 from django.utils.functional import lazystr
 
-from django_mcp import BaseTool, ConfigurationError, Tool, action, register, testing
+from django_mcp import BaseTool, ConfigurationError, Icon, Tool, action, register, testing, tool
 from django_mcp.authoring import declare
 from django_mcp.checks import check_mcp
 from django_mcp.registry.catalog import catalog
@@ -467,6 +467,35 @@ def test_a_class_level_member_has_its_shape(member, form):
     tool = type("Plain", (Plain,), {"__module__": __name__, "actions": {"do": GOOD}, **members})
     label = "Plain" if member == "name" else "plain"
     assert found(tool) == [("E005", f"{label}: {problem}")]
+
+
+CLEAN = "text with a lone surrogate, which is no character"
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "problem"),
+    [
+        ("description", "a\udcff", f"description is {CLEAN}"),
+        ("title", lazystr("\udcff"), f"title is {CLEAN}"),
+        ("annotations", {"title": "\udcff"}, f"annotations.title is {CLEAN}"),
+        ("annotations", {3: True}, "annotations is a mapping with the key 3 (int)"),
+        (
+            "annotations",
+            {"x": [float("nan")]},
+            "annotations.x[0] is the number nan, which JSON does not have",
+        ),
+        ("annotations", {"x": object()}, "annotations.x is an object of the type builtins.object"),
+        ("icons", [Icon("https://shop.example/\udcff.png")], f"icons[0].src is {CLEAN}"),
+        ("icons", [{"src": b"x"}], "icons[0].src is binary data (bytes)"),
+    ],
+)
+def test_what_a_tool_says_of_itself_is_json(member, value, problem):
+    expected = [("E018", f"plain: {problem}.")]
+    assert found(plain({"do": GOOD}, **{member: value})) == expected
+    if member != "annotations":  # of a typed tool they come from its options
+        with testing.served():
+            typed = tool(name="plain", **{"description": "x", member: value})(lambda: 1)
+        assert found(typed) == expected
 
 
 @pytest.mark.parametrize(("member", "value"), [("input_schema", None), ("options", [])])
