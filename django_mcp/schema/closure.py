@@ -106,7 +106,7 @@ class Closure:
     @classmethod
     def of(cls, properties: dict[str, Any]) -> Closure:
         """Close an action's `properties`, which the root of its data consists of."""
-        root = {"type": "object", "properties": _unshared(properties), "additionalProperties": False}
+        root = {"type": "object", "properties": unshared(properties), "additionalProperties": False}
         pending, seen = [root], set()
         while pending:
             schema = pending.pop()
@@ -152,11 +152,11 @@ def _common(known: UnknownKey | None, node: _Node) -> tuple[str, ...]:
     return node.names if known is None else tuple(name for name in node.names if name in known.allowed)
 
 
-def _unshared(value: Any) -> Any:
+def unshared(value: Any) -> Any:
     """A copy in which every place has a value of its own: one that is closed must not close another."""
     if isinstance(value, dict):
-        return {key: _unshared(inner) for key, inner in value.items()}
-    return [_unshared(inner) for inner in value] if isinstance(value, list) else value
+        return {key: unshared(inner) for key, inner in value.items()}
+    return [unshared(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _of_key(node: _Node, key: str) -> list[_Node]:

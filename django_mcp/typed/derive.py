@@ -203,9 +203,7 @@ def _plain(published: dict[str, Any], what: str) -> dict[str, Any]:
     try:
         written: dict[str, Any] = normalise(published)
     except EncodingError as error:
-        raise Underivable(
-            "typed-schema", f"{what}: {error.path} is {error.problem}", error.remedy
-        ) from None
+        raise Underivable("typed-schema", f"{what}: {error.path} is {error.problem}", error.remedy) from None
     return written
 
 
