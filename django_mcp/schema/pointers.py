@@ -16,14 +16,14 @@ class _Nowhere:
 NOWHERE: Final = _Nowhere()
 
 _INDEX = re.compile(r"0|[1-9][0-9]*")
-_ANCHORS = ("$anchor", "$dynamicAnchor")
+ANCHORS = ("$anchor", "$dynamicAnchor")
 
 
 def resolve(reference: Any, root: Any) -> Any:
     """What a local `$ref` points to, or NOWHERE."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return NOWHERE
-    if not _is_pointer(reference):
+    if not is_pointer(reference):
         return _anchored(reference[1:], root)
     target = root
     for step in _steps(reference):
@@ -38,7 +38,7 @@ def resolve(reference: Any, root: Any) -> Any:
 
 def leads_to_schema(reference: str) -> bool:
     """Whether a pointer that resolves ends where a schema stands, not in the middle of some value."""
-    steps = iter(_steps(reference) if _is_pointer(reference) else ())
+    steps = iter(_steps(reference) if is_pointer(reference) else ())
     for keyword in steps:
         if keyword in LIST_KEYWORDS | MAP_KEYWORDS:
             if next(steps, None) is None:
@@ -48,7 +48,8 @@ def leads_to_schema(reference: str) -> bool:
     return True
 
 
-def _is_pointer(reference: str) -> bool:
+def is_pointer(reference: str) -> bool:
+    """Whether a local reference names a place, not an anchor."""
     return reference == "#" or reference.startswith("#/")
 
 
@@ -59,6 +60,6 @@ def _steps(reference: str) -> list[str]:
 
 def _anchored(name: str, root: Any) -> Any:
     for _, schema in subschemas(root):
-        if isinstance(schema, dict) and any(schema.get(anchor) == name for anchor in _ANCHORS):
+        if isinstance(schema, dict) and any(schema.get(anchor) == name for anchor in ANCHORS):
             return schema
     return NOWHERE

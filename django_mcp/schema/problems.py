@@ -157,11 +157,11 @@ def _dependent(details: dict[str, Any], schema: dict[str, Any]) -> str:
 
 def _of_not(schema: Any) -> str:
     inner = schema.get("not") if isinstance(schema, dict) else None
+    # Alternatives and references stand so in the schema that explains: judged, their errors not gathered.
     for keyword in ALTERNATIVES:
-        # Alternatives as they stand in the schema that explains: judged, their errors not gathered.
         if isinstance(inner, dict) and inner.keys() == {keyword}:
             return _one_of(inner[keyword])
-    return f"must not match {_json(schema)}"
+    return f"must not match {_json(schema)}" if inner is None else f"must match {_json(inner)}"
 
 
 #: How the validator calls what several keywords find.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.values import SchemaError, ValueGate
+from tests.schema.test_explain import RECURSIVE, TANGLED
 
 NO_FORMATS = Formats.of({})
 
@@ -235,6 +236,29 @@ def test_alternatives_that_lead_back_to_themselves_are_told_one_level_deep(schem
             )
         ],
         1,
+    )
+
+
+@pytest.mark.parametrize("schema", [*RECURSIVE, *TANGLED])
+@pytest.mark.parametrize("step", ["object", "array"])
+def test_a_refusal_of_recursive_data_ends_whatever_judges_it_twice(schema, step):
+    """The errors would double with every level."""
+    value = "s3cret"
+    for _ in range(150):
+        value = {"a": value} if step == "object" else [value]
+    listed, count = problems(schema, value)
+    assert (count > 0, "s3cret" in str(listed)) == (not ValueGate(schema, NO_FORMATS).is_valid(value), False)
+
+
+def test_where_several_keywords_lead_back_one_level_is_told():
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "next": {"$ref": "#"}},
+        "patternProperties": {"^next": {"$ref": "#"}},
+    }
+    assert problems(schema, {"n": "x", "next": {"n": 1, "next": {"n": "y"}}}) == (
+        [("n", ["must be of type integer"]), ("next", ['must match {"$ref": "#"}'])],
+        2,
     )
 
 
