@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any, Final
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, subschemas
 
@@ -23,7 +23,7 @@ def resolve(reference: Any, root: Any) -> Any:
     """What a local `$ref` points to, or NOWHERE."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return NOWHERE
-    if not is_pointer(reference):
+    if not _is_pointer(reference):
         return _anchored(reference[1:], root)
     target = root
     for step in _steps(reference):
@@ -36,9 +36,30 @@ def resolve(reference: Any, root: Any) -> Any:
     return target
 
 
+def places(root: Any) -> dict[int, str]:
+    """The pointer to every schema in a schema, by the schema's id; without the `#`."""
+    found: dict[int, str] = {}
+    pending = [(root, "")]
+    while pending:
+        schema, place = pending.pop()
+        found[id(schema)] = place
+        for keyword, value in schema.items() if isinstance(schema, dict) else ():
+            if keyword in SCHEMA_KEYWORDS:
+                pending.append((value, f"{place}/{keyword}"))
+            elif keyword in LIST_KEYWORDS:
+                pending += [(inner, f"{place}/{keyword}/{index}") for index, inner in enumerate(value)]
+            elif keyword in MAP_KEYWORDS:
+                pending += [(inner, f"{place}/{keyword}/{_escaped(name)}") for name, inner in value.items()]
+    return found
+
+
+def _escaped(name: str) -> str:
+    return quote(name.replace("~", "~0").replace("/", "~1"), safe="~")
+
+
 def leads_to_schema(reference: str) -> bool:
     """Whether a pointer that resolves ends where a schema stands, not in the middle of some value."""
-    steps = iter(_steps(reference) if is_pointer(reference) else ())
+    steps = iter(_steps(reference) if _is_pointer(reference) else ())
     for keyword in steps:
         if keyword in LIST_KEYWORDS | MAP_KEYWORDS:
             if next(steps, None) is None:
@@ -48,8 +69,7 @@ def leads_to_schema(reference: str) -> bool:
     return True
 
 
-def is_pointer(reference: str) -> bool:
-    """Whether a local reference names a place, not an anchor."""
+def _is_pointer(reference: str) -> bool:
     return reference == "#" or reference.startswith("#/")
 
 
