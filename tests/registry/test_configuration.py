@@ -332,6 +332,25 @@ def test_what_an_action_schema_may_hold(schema):
                 )
             ],
         ),
+        *(
+            (
+                schema,
+                [
+                    (
+                        "E060",
+                        f'properties.p.{place}["$ref"] is #/properties/p, which leads only back to itself.',
+                    )
+                ],
+            )
+            for schema, place in (
+                ({"allOf": [True, {"$ref": "#/properties/p"}]}, "allOf[1]"),
+                ({"anyOf": [{"$ref": "#/properties/p"}, {"type": "string"}]}, "anyOf[0]"),
+                ({"oneOf": [{"allOf": [{"$ref": "#/properties/p"}]}]}, "oneOf[0].allOf[0]"),
+                ({"not": {"$ref": "#/properties/p"}}, "not"),
+                ({"if": {}, "then": {"$ref": "#/properties/p"}}, "then"),
+                ({"dependentSchemas": {"a": {"$ref": "#/properties/p"}}}, "dependentSchemas.a"),
+            )
+        ),
         (
             {"properties": {"a": {}}, "allOf": [{"properties": {"a": {}, "b": {}}}]},
             [("E061", "properties.p.allOf adds b beside closed properties.")],
@@ -404,6 +423,14 @@ def test_a_schema_is_bounded_in_depth():
         {"properties": {"a": {}}, "additionalProperties": True, "allOf": [{"properties": {"b": {}}}]},
         {"patternProperties": {"^x": {"type": "string"}}, "additionalProperties": False},
         {"prefixItems": [{"type": "string"}], "items": False},
+        {
+            "anyOf": [
+                {"type": "null"},
+                {"items": {"$ref": "#/properties/p"}},
+                {"$ref": "#/properties/p/items"},
+            ],
+            "items": {},
+        },
     ],
 )
 def test_what_a_property_schema_may_hold(schema):
