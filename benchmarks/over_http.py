@@ -28,6 +28,8 @@ TURN_S = 0.15
 OWN = "django_mcp"
 FLOOR = "floor"
 WSGI = ("gunicorn threads", "granian WSGI")
+#: The peers that are Django apps.
+DJANGO = ("mcpz", "stateless")
 TARGETS = (
     *(Target(FLOOR, server, "own", "floor") for server in WSGI),
     *(Target(OWN, server, "own", "own") for server in WSGI),
@@ -133,12 +135,30 @@ def report(rows: list[Row]) -> None:
         head = ["", "cpu", "/ floor", "min", "max", f"/ {OWN}, gunicorn", "min", "max"]
         print(f"\n### {scenario.title}\n")
         print(table(head, listed))
+    behind = [line for scenario in SCENARIOS for line in _behind(scenario, rows)]
+    print("\n### Ahead of every peer\n")
+    print("\n".join(behind) or "Yes: of Django's on every server, of the others each on its own best server.")
     print("\n### Memory\n")
     servers = {id(row.server): row for row in rows}
     most = [
         [f"{row.target.name}, {row.target.server}", f"{row.server.peak_mb():.0f}"] for row in servers.values()
     ]
     print(table(["", "peak MB"], most))
+    sys.exit(1 if behind else 0)
+
+
+def _behind(scenario: Scenario, rows: list[Row]) -> Iterator[str]:
+    """Peers that this project is not ahead of: Django's on the same server, others on their best one."""
+    asked = [row for row in rows if row.scenario is scenario and row.target.name != FLOOR]
+    own = [row for row in asked if row.target.name.startswith(OWN)]
+    for peer in asked:
+        if peer in own:
+            continue
+        is_django = peer.target.app in DJANGO
+        beside = [row for row in own if not is_django or row.target.server == peer.target.server]
+        found = min((Ratio.of(row.costs, peer.costs).median, row.target.server) for row in beside)
+        if found[0] >= 1:
+            yield f"* {scenario.title}: {found[0]:.2f} of {peer.target.name} on {peer.target.server}"
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from django.db import connections
 from django.test import RequestFactory
 from django.urls import include, path
 
-from django_mcp.transports.http.view import MCPView
+from django_mcp.views import MCPView
 
 #: At most so many times the floor, whose answer is as large.
 TARGETS = {

@@ -41,8 +41,12 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "options-type": ("E014", "A flag in `options` is `True` or `False`."),
     "options-timeout": ("E016", "`timeout` is a number of seconds."),
     "timeout-sync": ("E017", "`timeout` stands on a handler that is `async def`."),
-    "callback-value": (
+    "callback-signature": (
         "E018",
+        "`before_submit`, `hints`, `handle_error` and `action_context` take what they are called with.",
+    ),
+    "callback-value": (
+        "E019",
         "What a tool says of itself is JSON: no lone surrogates, no keys that are not strings, no object.",
     ),
     # Actions
@@ -129,6 +133,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "filter-exclude-dead": ("E082", "An `EXCLUDE` pattern matches some tool."),
     "filter-empty": ("E083", "The filters of a server leave a tool to serve."),
     "mount-server": ("E084", "A view's `server` is a server of the settings."),
+    "mount-argument": ("E085", "A URL pattern gives the endpoint no argument but `server`."),
     # Policies and axes
     "policy-type": ("E110", "A policy is a `Policy`, and its parts are of their classes."),
     "policy-value": ("E111", "Every field of a policy has its documented type."),
@@ -157,6 +162,11 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "mount-slash": ("W004", "The endpoint's prefix does not end in a slash, so both spellings are answered."),
     "deploy-open": ("W005", "In production, `AUTH` says who may call (`check --deploy`)."),
     "tool-unregistered": ("W006", "A tool class in an `mcp` module is registered."),
+    "schema-misspelt": ("W007", "A schema has no word that is nearly a keyword: it would have no effect."),
+    "setting-misspelt": (
+        "W008",
+        "The settings stand under `DJANGO_MCP`, not under a name that is nearly that.",
+    ),
     "typed-default": ("W020", "The default of an argument is one that callers could send."),
     "typed-unhinted": ("W021", "Every parameter of a typed tool has a type hint."),
     "policy-cache-writes": ("W030", "What is answered from a cache is declared `read_only`."),

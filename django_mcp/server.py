@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from django_mcp import conf
@@ -116,7 +117,8 @@ class Server:
         ctx.server = self.name
         ctx.meta = message.meta
         ctx.version = message.version
-        ctx.capabilities = versions.capabilities(message)
+        if not message.legacy:
+            ctx.capabilities = message.meta.get(versions.CLIENT_CAPABILITIES, {})
         view = ctx.view = catalog.view(ctx)
         return view
 
@@ -164,13 +166,12 @@ def _failed(message: Message, raised: Exception) -> Response:
     return Response(status, body, error.code, error.reason)
 
 
-_servers: dict[str, Server] = {}
-
-
 def get_server(name: str = "default") -> Server:
     """The server of a name in `DJANGO_MCP["SERVERS"]`, or the default one. Raises ConfigurationError."""
-    server = _servers.get(name)
-    if server is None or name not in conf.get().servers:
-        conf.get().server(name)
-        server = _servers.setdefault(name, Server(name))
-    return server
+    return server_of(conf.get().server(name))
+
+
+@lru_cache(maxsize=64)
+def server_of(settings: conf.ServerSettings) -> Server:
+    """The server that is configured so."""
+    return Server(settings.key)

@@ -99,7 +99,7 @@ EVENTS: Final = (
         "tool_cancelled",
         tool_cancelled,
         _TOOL_CLASS,
-        "The caller gave a call up, and what it had written was rolled back; no `tool_stopped` follows.",
+        "The caller gave a call up, and its transaction was rolled back; no `tool_stopped` follows.",
         {**_CALL, **_DURATION},
     ),
     Event(

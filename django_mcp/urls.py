@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import re_path
 
-from django_mcp.transports.http.view import MCPView, not_found
+from django_mcp.transports.http.view import not_found
+from django_mcp.views import MCPView
 
 app_name = "django_mcp"
 urlpatterns = [

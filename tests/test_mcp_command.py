@@ -99,6 +99,15 @@ def test_an_error_has_its_colour():
     assert shown.getvalue() == "\x1b[31;1mOperation failed: no such order\n\x1b[0m"
 
 
+def test_a_site_without_tools_is_told_where_they_are_looked_for():
+    told = "No tool of this site is registered. They are found in the mcp.py of every app in INSTALLED_APPS."
+    with testing.served():
+        assert mcp("list").splitlines()[-1] == told
+        assert [row["tool"] for row in json.loads(mcp("list", "--json"))] == ["help"]
+    with testing.served(Orders):
+        assert told not in mcp("list")
+
+
 def test_help_is_shown_for_people():
     with testing.served(Orders, Loose):
         shown = mcp("show").splitlines()
@@ -133,6 +142,10 @@ def test_help_is_shown_for_people():
         '"required": ["result"]}',
     ]
     assert hand_written[0] == "help"
+    assert hand_written[-2:] == [
+        'tool    no        {"type": "string", "description": "Name of the tool to explain."}',
+        'action  no        {"type": "string", "description": "Name of the action to explain; needs tool."}',
+    ]
 
 
 def test_help_is_shown_as_a_caller_gets_it():
@@ -270,7 +283,7 @@ def test_a_server_that_the_client_starts_is_this_one(monkeypatch):
         "servers": {"django": {"type": "stdio", **started}}
     }
     assert mcp("client-config", "claude", "--stdio", "--user", "ada", "--server", "staff") == (
-        f"claude mcp add django -- {sys.executable} {' '.join(words)} --server staff --user ada"
+        f"claude mcp add django-staff -- {sys.executable} {' '.join(words)} --server staff --user ada"
     )
 
 
@@ -287,6 +300,31 @@ def test_what_a_shell_would_read_differently_is_quoted(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["/srv/my shop/manage.py", "mcp"])
     assert mcp("client-config", "claude", "--stdio", "--name", "my shop") == (
         f"claude mcp add 'my shop' -- {sys.executable} '/srv/my shop/manage.py' mcp --settings tests.settings stdio"
+    )
+
+
+@pytest.mark.parametrize("words", [[], ["list"], ["create", "ada", "--name", "laptop"], ["--json"]])
+def test_a_subcommand_whose_app_is_not_installed_says_so(settings, words):
+    app = "django_mcp.tokens"
+    settings.INSTALLED_APPS = [installed for installed in settings.INSTALLED_APPS if installed != app]
+    with pytest.raises(CommandError) as refused:
+        mcp("token", *words)
+    assert str(refused.value) == f'mcp token needs "{app}" in INSTALLED_APPS.'
+
+
+def test_the_address_is_that_of_the_server(settings):
+    settings.ROOT_URLCONF = "tests.protocol.urls"
+    assert json.loads(mcp("client-config", "cursor", "--server", "staff")) == {
+        "mcpServers": {"django-staff": {"url": "http://127.0.0.1:8000/staff"}}
+    }
+
+
+def test_a_server_without_an_address_is_told(settings):
+    with pytest.raises(CommandError) as refused:
+        mcp("client-config", "claude", "--server", "stuff")
+    assert str(refused.value) == (
+        "No URL of this site leads to the server 'stuff'. Mount django_mcp.urls in urls.py, say where it is by --url, "
+        "or let the client start it by --stdio."
     )
 
 

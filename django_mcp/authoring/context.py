@@ -151,7 +151,7 @@ class Context:
         """Tell the client how far the call is (MCP progress); from sync and async handlers alike.
 
         `progress` grows with every report, `total` is what it grows to, `message` says what is done now.
-        Never blocks and never fails. Ends the call where the caller has given it up.
+        Never fails. Ends the call where the caller has given it up.
         """
         if self.cancelled:
             self._interrupt(Cancelled())

@@ -6,17 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypedDict, TypeVar, Unpack, overload
 
-#: The keys of an action schema that are never published, filed under `options`.
-OPTION_KEYS = (
-    "permission",
-    "read_only",
-    "destructive",
-    "idempotent",
-    "open_world",
-    "background",
-    "policy",
-    "timeout",
-)
+from django_mcp.schema.vocabulary import OPTION_KEYS
 
 MARK = "__mcp_action__"
 
@@ -49,7 +39,7 @@ class ActionSchema(TypedDict, total=False):
 def action(function: _F, /) -> _F: ...
 @overload
 def action(**schema: Unpack[ActionSchema]) -> Callable[[_F], _F]: ...
-def action(function: _F | None = None, /, **schema: Any) -> _F | Callable[[_F], _F]:
+def action(function: Any = None, /, **schema: Any) -> Any:
     """Mark a method `(self, data, ctx)` of a `Tool` as an action; its name is the action's.
 
     Takes the action schema flat: what help and tools/list publish (`description`, `properties`, `required`,
@@ -58,15 +48,18 @@ def action(function: _F | None = None, /, **schema: Any) -> _F | Callable[[_F], 
     Raises nothing: what is wrong with a schema is a system check error.
     """
 
+    # What is no function is told by the check that finds it in the place of the schema.
+    given = None if function is None or callable(function) else (function,)
+
     def mark(marked: _F) -> _F:
         options = {key: value for key, value in schema.items() if key in OPTION_KEYS}
         declared = {key: value for key, value in schema.items() if key not in OPTION_KEYS}
         if options:
             declared["options"] = options
-        setattr(marked, MARK, declared)
+        setattr(marked, MARK, declared if given is None else given)
         return marked
 
-    return mark if function is None else mark(function)
+    return mark(function) if callable(function) else mark
 
 
 #: Immutable, so that whoever built something from them sees by identity that they changed.

@@ -57,7 +57,10 @@ class InputUnsupported(ToolError):
 
     def __init__(self, required: Mapping[str, Any]) -> None:
         names = ", ".join(_dotted(required))
-        super().__init__(f"the client cannot be asked for this: its request declares no capability {names}")
+        super().__init__(
+            f"the client cannot be asked for this: its request declares no capability {names}. "
+            "Do not call again; tell the user that it takes another client."
+        )
 
 
 def _dotted(required: Mapping[str, Any]) -> Iterator[str]:

@@ -28,8 +28,8 @@ class ToolError(Exception):
 
     `reason` goes through the tool's `handle_error`. With a `hint_context` (an empty one counts) the answer is
     JSON with the error, the tool's hints and its context; without, it is the plain text. What the handler
-    wrote to the database is rolled back. `kind="dispatch"` marks a hand-written tool's own refusal of its
-    arguments.
+    wrote to a database with `ATOMIC_REQUESTS` is rolled back. `kind="dispatch"` marks a hand-written tool's
+    own refusal of its arguments.
     """
 
     def __init__(self, reason: Any, *, hint_context: Any = OMITTED, kind: ErrorKind = "tool") -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.db import connections
 from django.utils.functional import Promise
@@ -140,7 +140,9 @@ def _read_member(reading: Reading, name: str, shape: Shape) -> None:
     reading.refuse(
         rule="callback-shape",
         message=f"{name} must be {shape.expected}; it is {bound.render(member)}.",
-        fix=f"Make {name} {shape.expected}.",
+        fix="Write a docstring."
+        if (name, member) == ("description", None)
+        else f"Make {name} {shape.expected}.",
         callback=name,
     )
 
@@ -230,10 +232,28 @@ def additions(tool: Callbacks) -> list[str]:
     return [key for key, callback in callbacks.items() if overrides(tool, callback)]
 
 
+#: Every callback and what it is called with.
+_CALLBACKS: Final = {
+    "before_submit": "action, data, ctx",
+    "hints": "action, hint_context",
+    "handle_error": "reason",
+    "action_context": "action, ctx",
+}
+
+
 def callback_offences(tool: Callbacks) -> Iterator[Offence]:
     """Callbacks that no call could use."""
-    for name in ("before_submit", "hints", "handle_error", "action_context"):
-        if inspect.iscoroutinefunction(getattr(tool, name)):
+    for name, parameters in _CALLBACKS.items():
+        callback = getattr(tool, name)
+        problem = _call_problem(callback, *parameters.split(", "))
+        if problem is not None:
+            yield Offence(
+                rule="callback-signature",
+                message=f"{name} cannot be called: {problem}.",
+                fix=f"Write it as {name}(self, {parameters}).",
+                callback=name,
+            )
+        if inspect.iscoroutinefunction(callback):
             yield Offence(
                 rule="callback-async",
                 message=f"{name} is async def; only handlers and permissions may be.",
@@ -252,21 +272,52 @@ def _check_callbacks(reading: Reading) -> None:
             fix="Define run.",
             callback="run",
         )
+    elif not isinstance(tool, Tool):
+        problem = _call_problem(tool.run, {}, None)
+        if problem is not None:
+            reading.refuse(
+                rule="handler-signature",
+                message=f"run cannot be called as a handler: {problem}.",
+                fix="Write it as run(self, arguments, ctx).",
+                callback="run",
+            )
+
+
+def _call_problem(called: Callable[..., Any], *arguments: Any) -> str | None:
+    """Why something cannot be called with these arguments."""
+    try:
+        signature = inspect.signature(called)
+    except ValueError:
+        # Some of what is built into Python does not tell.
+        return None
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        return str(error)
+    return None
 
 
 def handler_offences(reading: Reading) -> Iterator[Offence]:
     """Handlers that cannot be called."""
     for name, handler in reading.handlers.items():
-        try:
-            inspect.signature(handler).bind({}, None)
-        except TypeError as error:
+        problem = _call_problem(handler, {}, None)
+        if problem is None:
+            continue
+        if isinstance(handler, functools.partial):
             yield Offence(
                 rule="handler-signature",
-                message=f"{name} cannot be called as a handler: {error}.",
-                fix="Write the handler as (self, data, ctx).",
-                callback=str(name),
-                action=str(name),
+                message=f"run_action cannot be called as a handler: {problem}.",
+                fix="Write it as run_action(self, action, data, ctx).",
+                callback="run_action",
             )
+            return
+        yield Offence(
+            rule="handler-signature",
+            message=f"{name} cannot be called as a handler: {problem}.",
+            fix="Write the handler as (self, data, ctx).",
+            callback=str(name),
+            action=str(name),
+        )
 
 
 def location(declared: Any, callback: str, action: str | None) -> str:

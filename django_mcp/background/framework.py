@@ -13,6 +13,12 @@ NAME: Final = "django.tasks" if django.VERSION >= (6, 0) else "django_tasks"
 EXTRA: Final = "tasks" if django.VERSION >= (6, 0) else "tasks-compat"
 
 
+def no_result() -> type[Exception]:
+    """What a backend raises that is asked for a message it does not have."""
+    raised: type[Exception] = import_module(f"{NAME}.exceptions").TaskResultDoesNotExist
+    return raised
+
+
 def task(backend: str) -> Callable[[Callable[[str], None]], Any]:
     """Decorator: a function as a task of a backend."""
     decorator: Callable[[Callable[[str], None]], Any] = import_module(NAME).task(backend=backend)

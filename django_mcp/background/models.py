@@ -4,12 +4,12 @@ import json
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.db import IntegrityError, models, transaction
+from django.db import IntegrityError, models, router, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from django_mcp.dispatch.tasks import STALE_S, UNSETTLED
+from django_mcp.dispatch.tasks import UNSETTLED
 from django_mcp.encoding import codec
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ class Status(models.TextChoices):
 
 
 class TaskQuerySet(models.QuerySet["BackgroundTask"]):
+    def written(self) -> TaskQuerySet:
+        """Those where they are written: a replica may not have yet what was told to be kept."""
+        return self.using(router.db_for_write(self.model))
+
     def unsettled(self) -> TaskQuerySet:
         return self.filter(status__in=UNSETTLED)
 
@@ -48,16 +52,6 @@ class TaskQuerySet(models.QuerySet["BackgroundTask"]):
 
     def expired(self, now: datetime) -> TaskQuerySet:
         return self.filter(expires_at__lte=now)
-
-    def unstarted(self, seconds: float = STALE_S) -> TaskQuerySet:
-        """Those that have waited for a worker for so long."""
-        before = timezone.now() - timedelta(seconds=seconds)
-        return self.filter(status=Status.WORKING, worker="", last_updated_at__lt=before)
-
-    def stale(self, seconds: float = STALE_S) -> TaskQuerySet:
-        """Those whose worker has given no sign of life for so long."""
-        before = timezone.now() - timedelta(seconds=seconds)
-        return self.filter(status=Status.WORKING, heartbeat_at__lt=before).exclude(worker="")
 
 
 class BackgroundTask(models.Model):
@@ -70,6 +64,8 @@ class BackgroundTask(models.Model):
     arguments = JSONText(_("arguments"))
     owner = models.CharField(_("owner"), max_length=400, blank=True, help_text=_("Whose task it is."))
     axes = JSONText(_("axes"))
+    locale = JSONText(_("locale"), default=dict, help_text=_("The language and time zone of its client."))
+    trace = JSONText(_("trace"), default=dict, help_text=_("What its client's tracing calls the call."))
     capabilities = JSONText(_("capabilities"), help_text=_("What its client can be asked."))
     status = models.CharField(_("status"), max_length=16, choices=Status, default=Status.WORKING)
     status_message = models.TextField(_("status message"), blank=True)
@@ -79,6 +75,7 @@ class BackgroundTask(models.Model):
     result = JSONText(_("result"))
     error = JSONText(_("error"))
     worker = models.CharField(_("worker"), max_length=32, blank=True, help_text=_("Who runs it."))
+    ticket = JSONText(_("ticket"), default=None, help_text=_("What the queue calls its message."))
     heartbeat_at = models.DateTimeField(_("last sign of life"), null=True, blank=True)
     cancel_requested = models.BooleanField(_("cancel requested"), default=False)
     version = models.PositiveIntegerField(_("version"), default=0)
@@ -104,10 +101,10 @@ class BackgroundTask(models.Model):
 class SpentStateManager(models.Manager["SpentState"]):
     def spend(self, nonce: str, max_age_s: int) -> bool:
         """Whether this is the first time; committed when it returns, whatever becomes of the call."""
-        now = timezone.now()
+        now, alias = timezone.now(), router.db_for_write(self.model)
         try:
-            with transaction.atomic(using=self.db, durable=True):
-                self.create(nonce=nonce, expires_at=now + timedelta(seconds=max_age_s))
+            with transaction.atomic(using=alias, durable=True):
+                self.using(alias).create(nonce=nonce, expires_at=now + timedelta(seconds=max_age_s))
         except IntegrityError:
             return False
         self.filter(expires_at__lt=now).delete()

@@ -6,7 +6,9 @@ import contextvars
 import threading
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import Any
 
+from django.apps import apps
 from django.db import connections
 
 from django_mcp import conf
@@ -33,26 +35,44 @@ class TasksRunner:
             )
             return
         try:
-            from django_mcp.background import jobs
-
-            backend = type(jobs.perform.using(backend=alias).get_backend())
+            backend = type(cls._job().get_backend())
         except Exception as error:
             yield (
                 f"the tasks backend {alias!r} cannot be used ({error})",
                 "Set BACKEND in DJANGO_MCP's TASKS to an alias of the site's TASKS.",
             )
             return
+        package = backend.__module__.partition(".")[0]
+        if package == "django_tasks_db" and not apps.is_installed(package):
+            yield (
+                f"the tasks backend {alias!r} keeps its queue in the database, whose app is not installed",
+                f'Add "{package}" to INSTALLED_APPS and run migrate.',
+            )
         if backend.__name__ in ("ImmediateBackend", "DummyBackend") and not conf.is_debug():
             yield (
                 f"the tasks backend {alias!r} is {backend.__name__}, which runs nothing in the background",
                 'Set the site\'s TASKS to a backend with workers, such as "django_tasks_db.DatabaseBackend".',
             )
 
-    def start(self, task_id: str) -> None:
+    def start(self, task_id: str) -> str:
+        return str(self._job().enqueue(task_id).id)
+
+    def waits(self, ticket: str) -> bool | None:
+        """Whether a message is in the queue; None where the backend cannot tell."""
+        backend = self._job().get_backend()
+        if not backend.supports_get_result:
+            return None
+        try:
+            return bool(backend.get_result(ticket).status == "READY")
+        except framework.no_result():
+            return False
+
+    @staticmethod
+    def _job() -> Any:
         # Making the task asks for its backend, so it is made where one is used.
         from django_mcp.background import jobs
 
-        jobs.perform.using(backend=conf.get().tasks["BACKEND"]).enqueue(task_id)
+        return jobs.perform.using(backend=conf.get().tasks["BACKEND"])
 
 
 class InProcessRunner:
@@ -73,8 +93,9 @@ class InProcessRunner:
             target=context.run, args=(self._run, task_id), name=f"mcp-task-{task_id}", daemon=True
         )
         with self._lock:
+            # First, because it may fail; the thread takes itself off once the lock is free.
+            thread.start()
             self._running[task_id] = thread
-        thread.start()
 
     def join(self, task_id: str, timeout_s: float | None = None) -> None:
         """Wait until a task that was started here is run, as far as it went."""

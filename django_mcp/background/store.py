@@ -11,7 +11,7 @@ from asgiref.sync import sync_to_async
 from django.apps import apps
 from django.utils import timezone
 
-from django_mcp.dispatch.tasks import Record
+from django_mcp.dispatch.tasks import Record, Status
 
 if TYPE_CHECKING:
     from django_mcp.background.models import BackgroundTask
@@ -44,15 +44,29 @@ class OrmStore:
     async def update(self, task_id: str, *, where: Mapping[str, Any] | None = None, **changes: Any) -> bool:
         return await sync_to_async(self._update)(task_id, where or {}, changes)
 
+    async def records(self, status: Status | None) -> list[Record]:
+        """The tasks of a status, or all, newest first."""
+        return await sync_to_async(self._records)(status)
+
+    async def prune(self) -> int:
+        """Forget the tasks whose time is over; how many."""
+        return await sync_to_async(self._prune)()
+
     def _create(self, record: Record) -> None:
-        model = _model()
         # Here, so that a site needs nothing that does this by the clock.
-        model.objects.expired(timezone.now()).delete()
-        model.objects.create(**_columns({name: getattr(record, name) for name in _FIELDS}))
+        self._prune()
+        _model().objects.create(**_columns({name: getattr(record, name) for name in _FIELDS}))
 
     def _get(self, task_id: str) -> Record | None:
-        row = _model().objects.kept(timezone.now()).filter(task_id=task_id).first()
+        row = _model().objects.written().kept(timezone.now()).filter(task_id=task_id).first()
         return None if row is None else as_record(row)
+
+    def _records(self, status: Status | None) -> list[Record]:
+        rows = _model().objects.written().kept(timezone.now())
+        return [as_record(row) for row in (rows if status is None else rows.filter(status=status))]
+
+    def _prune(self) -> int:
+        return _model().objects.expired(timezone.now()).delete()[0]
 
     def _update(self, task_id: str, where: Mapping[str, Any], changes: Mapping[str, Any]) -> bool:
         from django.db.models import F

@@ -19,10 +19,11 @@ from django_mcp.authoring.context import Context
 from django_mcp.authoring.elicitation import InputRequired, MissingCapability
 from django_mcp.authoring.progress import Cancelled, Reporter
 from django_mcp.background.watch import Watch
-from django_mcp.dispatch import run, tasks
+from django_mcp.dispatch import locale, run, tasks
 from django_mcp.dispatch.answer import CallResult
 from django_mcp.dispatch.tasks import Record
 from django_mcp.encoding.normalise import normalise
+from django_mcp.policy import clock
 from django_mcp.policy.axes import rebound
 from django_mcp.registry import catalog as registry
 
@@ -48,17 +49,8 @@ def perform(task_id: str, *, watched: bool = True) -> None:
     if record is None:
         return
     try:
-        ctx = _context(record)
-        watch = Watch(record, ctx)
-        ctx.reporter = Reporter(watch.report)
-        _running[task_id] = watch
-        try:
-            with rebound(record.axes), watch if watched else nullcontext():
-                result = _call(record, ctx, watch)
-            ctx.reporter.flush()
-        finally:
-            del _running[task_id]
-        _patiently(lambda: _conclude(record, ctx, result, watch.message))
+        with locale.activated(record.locale):
+            _perform(record, watched)
     except BaseException as raised:
         logger.error("The work of task %s failed outside of its tool.", task_id, exc_info=raised)
         told = _crash(raised)
@@ -66,6 +58,20 @@ def perform(task_id: str, *, watched: bool = True) -> None:
         _patiently(lambda: _settle(record, "failed", status_message=told, error=error))
         if not isinstance(raised, Exception):
             raise
+
+
+def _perform(record: Record, watched: bool) -> None:
+    ctx = _context(record)
+    watch = Watch(record, ctx)
+    ctx.reporter = Reporter(watch.report)
+    _running[record.task_id] = watch
+    try:
+        with rebound(record.axes), watch if watched else nullcontext():
+            result = _call(record, ctx, watch)
+        ctx.reporter.flush()
+    finally:
+        del _running[record.task_id]
+    _patiently(lambda: _conclude(record, ctx, result, watch.message))
 
 
 def stop(task_id: str) -> None:
@@ -92,6 +98,7 @@ def _context(record: Record) -> Context:
     ctx = Context(identity=identity.restore(record.owner))
     ctx.server = record.server
     ctx.capabilities = record.capabilities
+    ctx.meta = record.trace
     ctx.answers = record.answers
     # An answer reaches one task, and the task one run after it.
     ctx.single_use = True
@@ -156,10 +163,14 @@ def _settle(record: Record, status: tasks.Status, **changes: Any) -> None:
 
 
 def _patiently(step: Callable[[], _T]) -> _T:
-    """A step that asks the database, which may be restarting."""
+    """A step that asks the database, which may be restarting.
+
+    For 43 seconds: once there was no sign of life for a minute, whoever asks for the task has failed it.
+    """
     retrying = Retrying(
+        sleep=clock.get().sleep,
         retry=retry_if_exception_type((OperationalError, InterfaceError)),
-        stop=stop_after_attempt(8),
+        stop=stop_after_attempt(11),
         wait=wait_exponential(multiplier=0.1, max=10),
         before_sleep=lambda state: close_old_connections(),
         reraise=True,

@@ -148,7 +148,13 @@ def has_urls() -> bool:
 
 def names_site(host: str) -> bool:
     """Whether a Host header alone names this site, so that Django need not parse it anew each time."""
-    return not django_settings.USE_X_FORWARDED_HOST and _is_one_of(host, tuple(django_settings.ALLOWED_HOSTS))
+    return _is_one_of(host, _hosts())
+
+
+@lru_cache(maxsize=1)
+def _hosts() -> tuple[str, ...]:
+    """The hosts a Host header alone may name: none where a proxy may name another one beside it."""
+    return () if django_settings.USE_X_FORWARDED_HOST else tuple(django_settings.ALLOWED_HOSTS)
 
 
 def host_allowed(host: str) -> bool:
@@ -170,3 +176,4 @@ def _reset(*, setting: str, **kwargs: Any) -> None:
     global _current
     if setting in ("DJANGO_MCP", "DEBUG"):
         _current = None
+    _hosts.cache_clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -27,6 +28,7 @@ def offences() -> list[Offence]:
         )
         for problem in WHOLE.problems(raw, deep=True)
     ]
+    found += _misspelt()
     servers, site = read(raw)
     for key, server in servers.items():
         found += _server_offences(key, server)
@@ -54,6 +56,21 @@ def deploy_offences() -> Iterator[Offence]:
                 callback="AUTH",
                 warning=True,
             )
+
+
+def _misspelt() -> Iterator[Offence]:
+    """Settings under a name that is nearly DJANGO_MCP: nobody reads them, and defaults serve everybody."""
+    if hasattr(settings, "DJANGO_MCP"):
+        return
+    written = [name for name in dir(settings) if name.isupper()]
+    for name in difflib.get_close_matches("DJANGO_MCP", written, cutoff=0.8):
+        yield Offence(
+            rule="setting-misspelt",
+            message=f"The setting {name} is nearly DJANGO_MCP, which is not set.",
+            fix="Did you mean DJANGO_MCP?",
+            callback="DJANGO_MCP",
+            warning=True,
+        )
 
 
 def _key(place: str) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
     from django_mcp.dispatch.tasks import Record
     from django_mcp.registry.catalog import View
-    from django_mcp.registry.registration import Registration
+    from django_mcp.registry.registration import ActionEntry, Registration
     from django_mcp.typed.derive import Output
 
 ATTEMPTS = "django_mcp.attempts"
@@ -93,9 +93,15 @@ class OffContract(Exception):
     """A handler or callback returned what its contract does not allow."""
 
 
-def refusal(body: Mapping[str, Any]) -> CallResult:
-    """A gate's answer, of plain values: the handler has not run, and it says how to call instead."""
-    return _error(codec.text(body), "dispatch", code="invalid_arguments", retryable=True)
+def refusal(body: Mapping[str, Any], entry: ActionEntry | None = None) -> CallResult:
+    """A gate's answer, of plain values: the handler has not run, and it says how to call instead.
+
+    `entry` is what refuses the data that it was called with, and explains itself.
+    """
+    encoded = codec.encode(body)
+    if entry is not None:
+        encoded = b"%b,%b" % (encoded[:-1], entry.explained()[1:])
+    return _error(encoded.decode(), "dispatch", code="invalid_arguments", retryable=True)
 
 
 def refused(code: str, text: str, *, retryable: bool = False) -> CallResult:
@@ -109,10 +115,21 @@ def submitted(task: Record) -> CallResult:
     return CallResult([{"type": "text", "text": codec.text(body)}], body, task=task)
 
 
-def fault(body: Mapping[str, Any], raised: BaseException) -> CallResult:
-    """The answer to a failure that is the server's, not the caller's."""
+def fault(body: Mapping[str, Any], raised: BaseException, exposed: str | None, reference: str) -> CallResult:
+    """The answer to a failure that is the server's, not the caller's: what it says where that may be told."""
     kind = classify(raised)
-    return _error(codec.text(body), "tool", code=kind or "error", retryable=kind == "transient")
+    message = exposed
+    if message is None:
+        may_pass = kind == "transient"
+        then = (
+            "Call again later."
+            if may_pass
+            else "Do not repeat the call with the same arguments; tell the user."
+        )
+        message = f"Internal error; the site's log has it as {reference}. {then}"
+    return _error(
+        codec.text({**body, "message": message}), "tool", code=kind or "error", retryable=kind == "transient"
+    )
 
 
 def failure(raised: BaseException, found: Verdict) -> CallResult:
@@ -189,8 +206,9 @@ def success(registration: Registration, returned: Any, ctx: Context, view: View)
         if not registration.output_gate.is_valid(structured):
             raise OutputMismatch(_mismatch(registration, structured))
         result.structured = structured
-        if structured is plain:
-            result.encoded = encoded
+        if encoded is not None:
+            # Without additions, the value is its structured content, or the one member of that.
+            result.encoded = encoded if structured is plain else b'{"result":%b}' % encoded
     return result
 
 
@@ -215,7 +233,8 @@ def _mismatch(registration: Registration, structured: Any) -> str:
     assert registration.output_gate is not None
     problems, count = registration.output_gate.problems(structured)
     listed = [f"{path or 'the answer'}: {'; '.join(texts)}" for path, texts in problems]
-    return f"The answer breaks the tool's output schema at {count} paths. {' | '.join(listed)}"
+    places = "1 path" if count == 1 else f"{count} paths"
+    return f"The answer breaks the tool's output schema at {places}. {' | '.join(listed)}"
 
 
 def error(registration: Registration, raised: ToolError, ctx: Context, view: View) -> CallResult:

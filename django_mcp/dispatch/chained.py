@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,13 +40,25 @@ class Chained:
     def is_async(self) -> bool:
         return self._run.is_async
 
+    @property
+    def cancelled(self) -> bool:
+        return self._run.ctx.cancelled
+
     def attempt(self, handler: Callable[[Any, Any], Any]) -> CallResult:
         with self._fork() as ctx:
             return self._run.attempt(self._run.in_time(handler), self._data(), ctx)
 
     async def aattempt(self, handler: Callable[[Any, Any], Any]) -> CallResult:
         with self._fork() as ctx:
-            return await self._run.aattempt(self._run.in_time(handler), self._data(), ctx)
+            try:
+                return await self._run.aattempt(self._run.in_time(handler), self._data(), ctx)
+            except Exception:
+                # A handler may make a failure of its own of what cancels it.
+                task = asyncio.current_task()
+                assert task is not None
+                if task.cancelling():
+                    self._run.ctx.cancelled = True
+                raise
 
     def stand_in(self, stub: Callable[[Any, Any], Any]) -> CallResult:
         with self._fork() as ctx:

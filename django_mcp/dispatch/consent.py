@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django_mcp.authoring.elicitation import InputUnsupported
 from django_mcp.dispatch import answer
 from django_mcp.encoding import codec
-from django_mcp.schema import bound
+from django_mcp.schema import bound, secrets
 
 if TYPE_CHECKING:
     from django_mcp.authoring.context import Context
@@ -46,6 +46,6 @@ def _message(registration: Registration, arguments: dict[str, Any], ctx: Context
     else:
         what, sent = str(name), arguments
     entry = registration.entry(ctx.action)
-    if entry is not None and entry.secrets:
-        sent = {key: "**********" if key in entry.secrets else value for key, value in sent.items()}
-    return f"{what} is destructive. It would run with {bound.echo(codec.text(sent))}. Go on?"
+    schema = registration.input_schema if entry is None else entry.closure.schema
+    shown = secrets.masked(sent, schema or {})
+    return f"{what} is destructive. It would run with {bound.echo(codec.text(shown))}. Go on?"

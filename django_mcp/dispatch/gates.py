@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from django_mcp.encoding.normalise import normalise
 from django_mcp.schema import bound, publish
 from django_mcp.schema.bound import LISTED
 from django_mcp.schema.closure import is_closed
@@ -17,14 +16,10 @@ if TYPE_CHECKING:
 #: The arguments of an action tool and their JSON types, as its published input schema states them.
 ACTION_ARGUMENTS = {"action": "string", "data": "object"}
 _TYPES = {"string": str, "object": dict}
+#: In this order, as a bool is an int.
+_SENT: dict[str, Any] = {**_TYPES, "array": list, "boolean": bool, "number": (int, float)}
 
 Body = dict[str, Any]
-
-
-def pointer(tool: str | None = None, action: str | None = None) -> str:
-    """A help call to copy."""
-    named = [f'{key}: "{value}"' for key, value in (("tool", tool), ("action", action)) if value is not None]
-    return f"help {{{', '.join(named)}}}"
 
 
 def check_arguments(
@@ -36,7 +31,7 @@ def check_arguments(
     """
     for name, value in arguments.items():
         if name not in types or not isinstance(value, _TYPES[types[name]]):
-            return _refused_arguments(arguments, types, owner, pointer(about))
+            return _refused_arguments(arguments, types, owner, publish.pointer(about))
     return None
 
 
@@ -45,9 +40,14 @@ def _refused_arguments(
 ) -> Body:
     unknown = sorted(name for name in arguments if name not in types)
     if unknown:
-        return {**_unknown_arguments(unknown, list(types), owner), "help": help_call}
+        # What an action takes is often sent beside data.
+        where = "; what an action takes goes into data" if types is ACTION_ARGUMENTS else ""
+        return {**_unknown_arguments(unknown, list(types), owner, where), "help": help_call}
     wrong = {name: types[name] for name in arguments if not isinstance(arguments[name], _TYPES[types[name]])}
-    told = " and ".join(f"{name} must be of JSON type {kind}" for name, kind in sorted(wrong.items()))
+    told = " and ".join(
+        f"{name} must be of JSON type {kind}, not {_json_type(arguments[name])}"
+        for name, kind in sorted(wrong.items())
+    )
     return {
         "error": "invalid_argument_types",
         "message": f"{told}.",
@@ -56,11 +56,17 @@ def _refused_arguments(
     }
 
 
-def _unknown_arguments(unknown: list[str], known: list[str], owner: str) -> Body:
+def _json_type(value: Any) -> str:
+    if value is None:
+        return "null"
+    return next(name for name, kinds in _SENT.items() if isinstance(value, kinds))
+
+
+def _unknown_arguments(unknown: list[str], known: list[str], owner: str, where: str = "") -> Body:
     listed = unknown[:LISTED]
     return {
         "error": "unknown_arguments",
-        "message": f"{owner} takes only the arguments {_names(known)}."
+        "message": f"{owner} takes only the arguments {_names(known)}{where}."
         if known
         else f"{owner} takes no arguments.",
         "unknown": [bound.echo(name) for name in listed],
@@ -70,25 +76,27 @@ def _unknown_arguments(unknown: list[str], known: list[str], owner: str) -> Body
     }
 
 
-def missing_action(registration: Registration, actions: Mapping[str, ActionEntry]) -> Body:
-    """Gate 3."""
+def no_action(registration: Registration, actions: Mapping[str, ActionEntry], sent: str | None) -> Body:
+    """Gates 3 and 4."""
+    if sent is not None:
+        return unknown_action(registration, actions, sent)
     return {
         "error": "missing_action",
         "message": f"{registration.name} needs an action; its actions are {_names(actions)}.",
         "valid_actions": list(actions),
-        "help": pointer(registration.name),
+        "help": publish.pointer(registration.name),
     }
 
 
 def unknown_action(registration: Registration, actions: Mapping[str, ActionEntry], sent: str) -> Body:
-    """Gate 4; help answers with the same body."""
+    """Gate 4, as help answers it, too."""
     return {
         "error": "unknown_action",
         "message": f"{registration.name} has no action {bound.echo(sent)!r}; "
         f"its actions are {_names(actions)}.",
         "valid_actions": list(actions),
         **_did_you_mean([sent], actions),
-        "help": pointer(registration.name),
+        "help": publish.pointer(registration.name),
     }
 
 
@@ -110,7 +118,6 @@ def _missing_required(registration: Registration, entry: ActionEntry, data: Mapp
         "error": "missing_required_fields",
         "message": f"{registration.name} {entry.name} needs {_names(missing)} in data.",
         "missing": missing,
-        **_data_level(registration, entry),
     }
 
 
@@ -120,7 +127,6 @@ def _missing_group(registration: Registration, entry: ActionEntry) -> Body:
         "error": "missing_required_group",
         "message": f"{registration.name} {entry.name} needs one of these groups in data, complete: {groups}",
         "required_one_of": [list(group) for group in entry.groups],
-        **_data_level(registration, entry),
     }
 
 
@@ -131,8 +137,7 @@ def check_typed(registration: Registration, entry: ActionEntry, arguments: dict[
     known = list(entry.closure.properties)
     unknown = sorted(name for name in arguments if name not in entry.closure.properties)
     if unknown and is_closed(entry.closure.schema):
-        body = _unknown_arguments(unknown, known, registration.name)
-        return {**body, **_data_level(registration, entry)}
+        return _unknown_arguments(unknown, known, registration.name)
     return _unknown_params(registration, entry, arguments) or _invalid_values(registration, entry, arguments)
 
 
@@ -152,7 +157,6 @@ def _unknown_params(registration: Registration, entry: ActionEntry, data: dict[s
         "unknown_count": len(found),
         "allowed": {bound.echo(unknown.parent): list(unknown.allowed) for unknown in listed},
         **({"did_you_mean": suggestions} if suggestions else {}),
-        **_data_level(registration, entry),
     }
 
 
@@ -176,7 +180,6 @@ def _refused(registration: Registration, entry: ActionEntry, problems: Problems,
             for path, texts in problems
         ],
         "invalid_count": count,
-        **_data_level(registration, entry),
     }
 
 
@@ -185,18 +188,6 @@ def _place(registration: Registration, entry: ActionEntry) -> tuple[str, str]:
     if registration.typed:
         return registration.name, "arguments"
     return f"{registration.name} {entry.name}", "data"
-
-
-def _data_level(registration: Registration, entry: ActionEntry) -> Body:
-    """What every refusal of data ends with: which action, what it takes, and where to read more."""
-    digest = normalise(entry.digest) if entry.is_translated else entry.digest
-    if registration.typed:
-        return {"input_schema": digest, "help": pointer(registration.name)}
-    return {
-        "action": entry.name,
-        "input_schema": digest,
-        "help": pointer(registration.name, entry.name),
-    }
 
 
 def _did_you_mean(sent: Iterable[str], known: Iterable[str]) -> Body:

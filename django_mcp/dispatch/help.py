@@ -113,7 +113,8 @@ def _tool(registration: Registration, actions: Mapping[str, ActionEntry], view: 
             "output_schema": view.output_schema(registration),
         }
         return {**described, **schemas}
-    return {**described, "actions": {name: _rendered(entry, actions) for name, entry in actions.items()}}
+    shown = {**described, "actions": {name: _rendered(entry, actions) for name, entry in actions.items()}}
+    return shown if registration.dispatches else {**shown, "input_schema": registration.input_schema}
 
 
 def _action(
@@ -137,7 +138,7 @@ def _missing_tool(view: View) -> gates.Body:
         "error": "missing_tool",
         "message": f"help explains an action of a tool: name the tool too, one of {', '.join(valid)}.",
         "valid_tools": valid,
-        "help": gates.pointer(),
+        "help": publish.pointer(),
     }
 
 
@@ -149,7 +150,7 @@ def _unknown_tool(view: View, sent: str) -> gates.Body:
         "message": f"There is no tool {bound.echo(sent)!r}; the tools are {', '.join(valid)}.",
         "valid_tools": valid,
         **({"did_you_mean": suggestions} if suggestions else {}),
-        "help": gates.pointer(),
+        "help": publish.pointer(),
     }
 
 

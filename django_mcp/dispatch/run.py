@@ -22,13 +22,13 @@ from django_mcp.authoring.errors import ToolError
 from django_mcp.authoring.progress import Cancelled, current
 from django_mcp.dispatch import answer, consent, gates, transactions
 from django_mcp.dispatch.answer import CallResult
+from django_mcp.dispatch.axes import abind, bind
 from django_mcp.dispatch.chained import Chained
 from django_mcp.dispatch.classify import verdict
 from django_mcp.dispatch.groups import essence
-from django_mcp.dispatch.submission import submitted
+from django_mcp.dispatch.submission import asubmitted, submitted
 from django_mcp.dispatch.threads import announcing, in_thread, lasting
 from django_mcp.errors import DeadlineExceeded
-from django_mcp.policy.axes import Params
 from django_mcp.policy.call import Outcome
 from django_mcp.schema import bound
 from django_mcp.typed.errors import Unconvertible
@@ -55,7 +55,7 @@ def _call(run: Run, axes: ExitStack | None) -> CallResult:
         result = run.open()
         if result is None:
             if axes is not None:
-                run.bind(axes)
+                bind(run.binders, run.sent, run.ctx, axes)
             result = run.execute()
     except BaseException as raised:
         return run.fail(raised)
@@ -78,7 +78,7 @@ async def _acall(run: Run, axes: ExitStack | None) -> CallResult:
         result = await announcing(run.open)
         if result is None:
             if axes is not None:
-                await run.abind(axes)
+                await abind(run.binders, run.sent, run.ctx, axes)
             result = await run.aexecute()
     except BaseException as raised:
         return await announcing(run.fail, raised)
@@ -131,7 +131,9 @@ class Run:
         called = self._entry or registration
         self._chain: Chain | None = called.chain
         #: What finds the axes' values for this call; the work of a task has those of its submission.
-        self.binders: tuple[Binder, ...] = view.binders(registration) if ctx.task is None else ()
+        self.binders: tuple[Binder, ...] = (
+            view.catalog.binders.get(registration.name, ()) if ctx.task is None else ()
+        )
         self._options: Mapping[str, Any] = called.options
         self.is_async = called.is_async
         #: Whether a worker does the work, and this call answers with the receipt for it.
@@ -159,29 +161,13 @@ class Run:
         self._started = time.monotonic()
         if signals.tool_started.receivers:
             self.signal(signals.tool_started, trace=self.ctx.trace)
-        body = self._gate_action() if self.registration.dispatches else self._gate()
-        if body is not None:
-            return answer.refusal(body)
+        refused = self._gate_action() if self.registration.dispatches else self._gate()
+        if refused is not None:
+            return refused
         destructive = self._options.get("destructive") and self.ctx.task is None
         if destructive and conf.get().server(self.ctx.server).confirm_destructive:
             return consent.refusal(self.registration, self.sent, self.ctx)
         return None
-
-    def bind(self, axes: ExitStack) -> None:
-        """Bind the axes whose binders find a value, until the stack is closed."""
-        params = Params(self.registration.name, self.sent, self.ctx.meta)
-        for axis, function, is_async in self.binders:
-            value = (async_to_sync(function) if is_async else function)(self.ctx, params)
-            if value is not None:
-                axes.enter_context(axis.use(value))
-
-    async def abind(self, axes: ExitStack) -> None:
-        """`bind` on the event loop."""
-        params = Params(self.registration.name, self.sent, self.ctx.meta)
-        for axis, function, is_async in self.binders:
-            value = await (function(self.ctx, params) if is_async else in_thread(function, self.ctx, params))
-            if value is not None:
-                axes.enter_context(axis.use(value))
 
     def execute(self) -> CallResult:
         """Answer the call by its handler and what stands around it. Raises what is not answered there."""
@@ -201,7 +187,7 @@ class Run:
     async def aexecute(self) -> CallResult:
         """`execute` of an async handler."""
         if self._is_submitted:
-            return await in_thread(submitted, self)
+            return await asubmitted(self)
         chain = self._chain
         if chain is not None:
             chained = Chained(self)
@@ -306,27 +292,28 @@ class Run:
             return self._fault(raised)
         raise raised
 
-    def _gate(self) -> gates.Body | None:
-        if self.registration.typed is not None:
-            body = gates.check_typed(self.registration, self.registration.typed, self.sent)
-            return body or self._take(self.registration.typed, self.sent)
-        return None
+    def _gate(self) -> CallResult | None:
+        entry = self.registration.typed
+        if entry is None:
+            return None
+        body = gates.check_typed(self.registration, entry, self.sent) or self._take(entry, self.sent)
+        return None if body is None else answer.refusal(body, entry)
 
-    def _gate_action(self) -> gates.Body | None:
+    def _gate_action(self) -> CallResult | None:
         registration = self.registration
         name = registration.name
         body = gates.check_arguments(self.sent, gates.ACTION_ARGUMENTS, name, name)
         if body is not None:
-            return body
-        actions = self.view.actions(registration)
+            return answer.refusal(body)
         action = self.ctx.action
-        if action is None:
-            return gates.missing_action(registration, actions)
-        entry = actions.get(action)
+        # What a worker does was admitted at submission: a permission may read of the request, which is gone.
+        admitted = self.ctx.task is not None
+        entry = self._entry if admitted else self.view.actions(registration).get(action or "")
         if entry is None:
-            return gates.unknown_action(registration, actions, action)
+            return answer.refusal(gates.no_action(registration, self.view.actions(registration), action))
         data = self.sent.get("data", {})
-        return gates.check_data(registration, entry, data) or self._take(entry, data)
+        body = gates.check_data(registration, entry, data) or self._take(entry, data)
+        return None if body is None else answer.refusal(body, entry)
 
     def _take(self, entry: ActionEntry, data: dict[str, Any]) -> gates.Body | None:
         """Make of the data that passed what the handler gets; a validator of the site may still refuse it."""
@@ -372,7 +359,6 @@ class Run:
     def _fault(self, raised: BaseException) -> CallResult:
         reference = secrets.token_hex(4)
         text = bound.render(raised)
-        shown = text if conf.get().expose_faults else f"Internal error; the site's log has it as {reference}."
         kind = "exit" if isinstance(raised, SystemExit) else type(raised).__name__
         if isinstance(raised, answer.OutputMismatch):
             body = {"errorType": "output_mismatch", "tool": self.registration.name}
@@ -386,7 +372,7 @@ class Run:
             crash_reason=raised,
             reference=reference,
         )
-        return answer.fault({**body, "message": shown}, raised)
+        return answer.fault(body, raised, text if conf.get().expose_faults else None, reference)
 
     def signal(self, signal: Any, **fields: Any) -> None:
         signals.send(

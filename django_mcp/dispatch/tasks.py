@@ -6,6 +6,7 @@ which never touches what is settled or expired, so that of two changes at once e
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,9 @@ UNSETTLED: Final = ("working", "input_required")
 STALE_S: Final = 60
 HEARTBEAT_S: Final = 10
 
+#: What ids are issued.
+_ISSUED: Final = re.compile(r"[0-9a-f]{32}")
+
 LOST: Final = "The worker that ran this stopped before the end; it was not run again."
 CANCELLED: Final = "cancelled"
 
@@ -38,11 +42,13 @@ class Record:
     """What is kept of a task. Every field but the times is JSON.
 
     `arguments` are the call's as sent; `owner` is whose task it is (`auth.identity`); `axes` the values bound
-    at submit; `capabilities` what the client can be asked while the work runs; `answers` what the user
+    at submit; `locale` the language and time zone then, and `trace` the trace context of the request;
+    `capabilities` what the client can be asked while the work runs; `answers` what the user
     answered so far, by the handler's keys; `questions` what is asked now, by the keys the client sees;
     `asked` all those keys so far. `result` is what the call would have answered, `error` what went wrong
-    outside of it. `worker` names who runs it, empty before; `expires_at` is None while it is not to be
-    forgotten.
+    outside of it. `worker` names who runs it, empty before; `ticket` is what the queue calls the message for
+    the worker, empty where it has no name, None while none is known to be sent; `expires_at` is None while it
+    is not to be forgotten.
     """
 
     task_id: str
@@ -54,6 +60,8 @@ class Record:
     created_at: datetime
     last_updated_at: datetime
     axes: dict[str, Any] = field(default_factory=dict)
+    locale: dict[str, Any] = field(default_factory=dict)
+    trace: dict[str, Any] = field(default_factory=dict)
     capabilities: dict[str, Any] = field(default_factory=dict)
     status: Status = "working"
     status_message: str | None = None
@@ -63,6 +71,7 @@ class Record:
     result: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     worker: str = ""
+    ticket: str | None = None
     heartbeat_at: datetime | None = None
     cancel_requested: bool = False
     version: int = 0
@@ -82,20 +91,27 @@ class Record:
     def is_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at <= now
 
-    def is_stale(self, now: datetime) -> bool:
-        """Whether somebody runs it who has given no sign of life for too long."""
+    def is_stale(self, now: datetime, seconds: float = STALE_S) -> bool:
+        """Whether somebody runs it who has given no sign of life for so long."""
         return (
             self.status == "working"
             and self.heartbeat_at is not None
             and self.worker != ""
-            and now - self.heartbeat_at > timedelta(seconds=STALE_S)
+            and now - self.heartbeat_at > timedelta(seconds=seconds)
         )
+
+    def is_waiting(self, now: datetime, seconds: float = STALE_S) -> bool:
+        """Whether it has waited for a worker for so long."""
+        waits = self.status == "working" and self.worker == ""
+        return waits and now - self.last_updated_at > timedelta(seconds=seconds)
 
 
 class TaskStore(Protocol):
     """Where tasks are kept. Safe to use from any thread.
 
-    `in_process`: whether other processes cannot see what it keeps.
+    `in_process`: whether other processes cannot see what it keeps. A store that `manage.py mcp tasks` is to
+    look into also has `async records(status) -> list[Record]`, the tasks of a status or with None all,
+    newest first, and `async prune() -> int`, which forgets those that are expired.
     """
 
     in_process: bool
@@ -115,12 +131,18 @@ class TaskStore(Protocol):
 
 
 class TaskRunner(Protocol):
-    """Who runs the work. `in_process`: whether in this very process, so that it ends with it."""
+    """Who runs the work. `in_process`: whether in this very process, so that it ends with it.
+
+    One that can tell whether a message is still in its queue also has `waits(ticket) -> bool | None`.
+    """
 
     in_process: bool
 
-    def start(self, task_id: str) -> None:
-        """See to it that `background.work.perform` is called with this id, once, somewhere. Does not wait."""
+    def start(self, task_id: str) -> str | None:
+        """See to it that `background.work.perform` is called with this id, once, somewhere. Does not wait.
+
+        Returns what the queue calls the message, for `waits`.
+        """
 
 
 @lru_cache(maxsize=8)
@@ -146,6 +168,8 @@ def submit(
     arguments: dict[str, Any],
     owner: str,
     axes: dict[str, Any],
+    locale: dict[str, Any],
+    trace: dict[str, Any],
     capabilities: dict[str, Any],
     answers: dict[str, Any],
     request_id: Any,
@@ -160,6 +184,8 @@ def submit(
         arguments=arguments,
         owner=owner,
         axes=axes,
+        locale=locale,
+        trace=trace,
         capabilities=capabilities,
         answers=answers,
         created_at=now,
@@ -171,9 +197,31 @@ def submit(
     return record
 
 
+def hand_over(record: Record) -> None:
+    """Have a task run, and keep that it was handed over. Raises what store or runner raise."""
+    current = runner()
+    ticket = current.start(record.task_id)
+    if not current.in_process:
+        async_to_sync(store().update)(record.task_id, ticket=ticket or "")
+
+
+def is_handed_over(record: Record, now: datetime) -> bool:
+    """Whether a worker will get to a task that waits, as far as the runner can tell.
+
+    Where it cannot, one that has waited twice as long as when it was handed over last is taken for lost: a
+    message that is lost costs the task, and one too many nothing.
+    """
+    if record.ticket is None:
+        return False
+    waits = getattr(runner(), "waits", None)
+    told: bool | None = waits(record.ticket) if waits is not None and record.ticket else None
+    handed_over = record.last_updated_at
+    return now - handed_over <= handed_over - record.created_at if told is None else told
+
+
 def _start(record: Record) -> None:
     try:
-        runner().start(record.task_id)
+        hand_over(record)
     except BaseException:
         settle(record, "failed", status_message="It could not be handed to a worker.")
         raise
@@ -181,7 +229,8 @@ def _start(record: Record) -> None:
 
 def find(task_id: str, *, server: str, owner: str) -> Record | None:
     """The caller's task of an id; somebody else's is as unknown as one that never was."""
-    record = load(task_id)
+    # A client may send any text as an id, and databases refuse some.
+    record = load(task_id) if _ISSUED.fullmatch(task_id) else None
     if record is None or (record.server, record.owner) != (server, owner):
         return None
     return record
@@ -221,7 +270,7 @@ def settle(record: Record, status: Status, *, where: Mapping[str, Any] | None = 
     """
     retention = conf.get().tasks["RETENTION_S"]
     expires = None if retention is None else timezone.now() + timedelta(seconds=retention)
-    emptied: dict[str, Any] = {"arguments": {}, "answers": {}, "questions": {}}
+    emptied: dict[str, Any] = {"arguments": {}, "answers": {}, "questions": {}, "trace": {}}
     changes = {"status": status, "expires_at": expires, **emptied, **changes}
     settled = async_to_sync(store().update)(record.task_id, where=where, **changes)
     if settled:
@@ -273,7 +322,7 @@ def deliver(record: Record, responses: Mapping[str, Any]) -> None:
         }
         resumed = not changes["questions"]
         if resumed:
-            changes |= {"status": "working", "expires_at": None}
+            changes |= {"status": "working", "expires_at": None, "ticket": None}
         if async_to_sync(store().update)(current.task_id, where={"version": current.version}, **changes):
             if resumed:
                 _announce(current, "input_required", "working")

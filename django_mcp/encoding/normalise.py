@@ -35,6 +35,7 @@ from typing import Any, Final
 from django.db.models import Model
 from django.db.models.manager import BaseManager
 from django.db.models.query import ModelIterable, QuerySet, RawQuerySet
+from django.http import HttpResponseBase
 from django.utils import timezone
 from django.utils.duration import duration_iso_string
 from django.utils.functional import Promise
@@ -251,7 +252,9 @@ def _object(value: Any, depth: int) -> Any:
         return _pydantic(value, depth)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _dataclass(value, depth)
-    if isinstance(value, Iterable):
+    if isinstance(value, HttpResponseBase):
+        remedy = "Return what it was made of: the response is made here."
+    elif isinstance(value, Iterable):
         remedy = "Return list(...) of it."
     else:
         remedy = "Convert it to a mapping, a list, a string or a number."

@@ -11,7 +11,7 @@ from django_mcp.policy import axes
 from django_mcp.policy.call import Call
 from django_mcp.policy.classify import is_transient
 from django_mcp.policy.options import Breaker
-from django_mcp.policy.states import LocalStates, SharedStates, State, States
+from django_mcp.policy.states import LocalStates, Phase, SharedStates, State, States
 
 
 class BreakerLink:
@@ -44,7 +44,7 @@ class BreakerLink:
 
     async def acall(self, inner: Callable[[Call], Awaitable[Any]], call: Call) -> Any:
         key = axes.slice_of_now()
-        tickets: list[int] = []
+        tickets: list[int | None] = []
         failed = None
         try:
             # Cancelled meanwhile, the call may have been admitted all the same, even as the probe.
@@ -59,12 +59,18 @@ class BreakerLink:
             for ticket in tickets:
                 await call.in_thread(self._settle, call, key, ticket, failed)
 
-    def _admit(self, call: Call, key: axes.Slice) -> int:
-        """The ticket the call's end is settled with. Raises CircuitOpen."""
-        with self._states.open(key) as state:
+    def _admit(self, call: Call, key: axes.Slice) -> int | None:
+        """The ticket the call's end is settled with; None where nobody knows. Raises CircuitOpen."""
+
+        def admit(state: State) -> tuple[Phase, float | None, int, Phase]:
             before = state.phase
             retry_after = state.admit(self._options.reset_timeout, self._states.now())
-            ticket, after = state.generation, state.phase
+            return before, retry_after, state.generation, state.phase
+
+        known = self._states.change(key, admit)
+        if known is None:
+            return None
+        before, retry_after, ticket, after = known
         if retry_after is not None:
             wait = retry_after if after == "open" else None
             call.signal(signals.breaker_rejected, state=after, retry_after=wait)
@@ -72,14 +78,19 @@ class BreakerLink:
         self._tell(call, before, after)
         return ticket
 
-    def _settle(self, call: Call, key: axes.Slice, ticket: int, failed: bool | None) -> None:
-        with self._states.open(key) as state:
+    def _settle(self, call: Call, key: axes.Slice, ticket: int | None, failed: bool | None) -> None:
+        if ticket is None:
+            return
+        window, threshold = self._options.window, self._options.failure_threshold
+
+        def settle(state: State) -> tuple[Phase, Phase]:
             before = state.phase
-            state.settle(
-                ticket, failed, self._options.window, self._options.failure_threshold, self._states.now()
-            )
-            after = state.phase
-        self._tell(call, before, after)
+            state.settle(ticket, failed, window, threshold, self._states.now())
+            return before, state.phase
+
+        known = self._states.change(key, settle)
+        if known is not None:
+            self._tell(call, *known)
 
     def _tell(self, call: Call, before: str, after: str) -> None:
         if before != after:

@@ -13,9 +13,10 @@ from typing import Any
 from django.core.cache import caches
 
 from django_mcp.encoding import codec
-from django_mcp.policy import axes, clock
+from django_mcp.policy import axes, clock, waiting
 from django_mcp.policy.call import Call
 from django_mcp.policy.options import Cache
+from django_mcp.policy.outage import Outage
 
 #: Holds the failure of its call as a result, so that one nobody waits for is no failure of the future's.
 Flight = Future[bytes | BaseException]
@@ -32,6 +33,7 @@ class CacheLink:
         self._label = label
         self._options = options
         self._cache = cache
+        self._outage = Outage(cache, f"answers of {label} are not kept.")
         #: Calls under way, each to end in its answer or in what ended it.
         self._flights: dict[str, Flight] = {}
         self._lock = threading.Lock()
@@ -42,7 +44,7 @@ class CacheLink:
             flight, leads = self._join(key)
             if leads:
                 return self._lead(inner, call, key, flight)
-            answer = self._landed(call, flight.result())
+            answer = self._landed(call, waiting.wait(flight, call))
             if answer is not None:
                 return answer
 
@@ -60,9 +62,10 @@ class CacheLink:
     def _lead(self, inner: Callable[[Call], Any], call: Call, key: str, flight: Flight) -> Any:
         outcome: Any = None
         try:
-            outcome = self._read(key)
-            if outcome is not None:
-                return self._hit(call, outcome)
+            found = self._read(call, key)
+            if found is not None:
+                outcome, answer = found
+                return answer
             answer = inner(call)
             outcome = self._write(call, key, answer)
             return answer
@@ -78,9 +81,10 @@ class CacheLink:
     ) -> Any:
         outcome: Any = None
         try:
-            outcome = await call.in_thread(self._read, key)
-            if outcome is not None:
-                return self._hit(call, outcome)
+            found = await call.in_thread(self._read, call, key)
+            if found is not None:
+                outcome, answer = found
+                return answer
             answer = await inner(call)
             outcome = await call.in_thread(self._write, call, key, answer)
             return answer
@@ -115,23 +119,44 @@ class CacheLink:
         return None
 
     def _hit(self, call: Call, kept: bytes) -> Any:
+        answer = call.load(kept)
         call.outcome.source = "cache"
-        return call.load(kept)
+        return answer
 
     def _key(self, call: Call) -> str:
         tenants = [] if self._options.public else axes.slice_of_now()
         parts = [self._label, tenants, call.identity(public=self._options.public)]
         return f"django_mcp:answer:{hashlib.sha256(codec.encode(parts)).hexdigest()}"
 
-    def _read(self, key: str) -> bytes | None:
-        found: tuple[float, bytes] | None = caches[self._cache].get(key)
-        return found[1] if found is not None and clock.get().wall() < found[0] else None
+    def _read(self, call: Call, key: str) -> tuple[bytes, Any] | None:
+        """What is kept, and the answer it is; None too where the cache fails, for nothing kept is needed."""
+        if self._outage.lasts:
+            return None
+        try:
+            found = caches[self._cache].get(key)
+        except Exception as raised:
+            self._outage.begin(raised)
+            return None
+        try:
+            if found is None or clock.get().wall() >= found[0]:
+                return None
+            return found[1], self._hit(call, found[1])
+        except Exception as raised:
+            # Kept by another version of this package, for one; it is about to be replaced.
+            self._outage.tell(raised)
+            return None
 
     def _write(self, call: Call, key: str, answer: Any) -> bytes:
         kept = call.dump(answer)
+        if self._outage.lasts:
+            return kept
         until = clock.get().wall() + self._options.ttl
-        # Caches count whole seconds; the entry itself says to the fraction until when it is good.
-        caches[self._cache].set(key, (until, kept), math.ceil(self._options.ttl))
+        try:
+            # Caches count whole seconds; the entry itself says to the fraction until when it is good.
+            caches[self._cache].set(key, (until, kept), math.ceil(self._options.ttl))
+        except Exception as raised:
+            # It may be this one answer that is too large: others can be kept.
+            self._outage.tell(raised)
         return kept
 
     def _write_error(self, call: Call, key: str, raised: BaseException) -> None:

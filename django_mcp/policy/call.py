@@ -25,7 +25,8 @@ class Call(Protocol):
     raised. `stand_in(stub)` answers with what a stub returns. `kept_error(raised)` is the answer to a failure
     that may be kept, else None. `identity(public)` is all an answer depends on, as plain JSON. `dump` and
     `load` turn an answer into bytes and back. `in_thread` runs a step where the database may be touched.
-    `left` are the seconds left for the whole call, None for any number.
+    `left` are the seconds left for the whole call, None for any number. `cancelled` is whether the caller has
+    given it up.
     """
 
     handler: Callable[[Any, Any], Any]
@@ -33,6 +34,8 @@ class Call(Protocol):
 
     @property
     def is_async(self) -> bool: ...
+    @property
+    def cancelled(self) -> bool: ...
     def attempt(self, handler: Callable[[Any, Any], Any]) -> Any: ...
     async def aattempt(self, handler: Callable[[Any, Any], Any]) -> Any: ...
     def stand_in(self, stub: Callable[[Any, Any], Any]) -> Any: ...

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Protocol
 
+from django_mcp.authoring.progress import Cancelled
 from django_mcp.policy.breaker import BreakerLink
 from django_mcp.policy.cache import CacheLink
 from django_mcp.policy.call import Call
@@ -67,10 +68,14 @@ class Chain:
 
 
 def _counted(attempt: Step, call: Call) -> Any:
+    # Its caller may have left while it waited for its turn, or between two attempts.
+    if call.cancelled:
+        raise Cancelled
     call.outcome.attempts += 1
     return attempt(call)
 
 
 async def _acounted(attempt: AStep, call: Call) -> Any:
+    # Who waits on an event loop is cancelled there and then.
     call.outcome.attempts += 1
     return await attempt(call)

@@ -10,8 +10,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
-from django_mcp.errors import DeadlineExceeded
-from django_mcp.policy import axes
+from django_mcp.policy import axes, waiting
 from django_mcp.policy.call import Call
 from django_mcp.policy.options import Concurrency
 
@@ -61,7 +60,7 @@ class ConcurrencyLink:
     def call(self, inner: Callable[[Call], Any], call: Call) -> Any:
         with self._taken() as (wanted, held):
             for slots in wanted:
-                _wait(slots, call.left())
+                _wait(slots, call)
                 held.append(slots)
             return inner(call)
 
@@ -102,13 +101,13 @@ class ConcurrencyLink:
                     del self._slices[key]
 
 
-def _wait(slots: Slots, left: float | None) -> None:
+def _wait(slots: Slots, call: Call) -> None:
     slot = slots.ask()
     try:
-        slot.result(left)
-    except TimeoutError:
+        waiting.wait(slot, call)
+    except BaseException:
         _leave(slots, slot)
-        raise _too_late() from None
+        raise
 
 
 async def _await(slots: Slots, left: float | None) -> None:
@@ -121,14 +120,10 @@ async def _await(slots: Slots, left: float | None) -> None:
         raise
     except TimeoutError:
         _leave(slots, slot)
-        raise _too_late() from None
+        raise waiting.too_late() from None
 
 
 def _leave(slots: Slots, slot: Future[None]) -> None:
     if not slot.cancel():
         # Given at the very moment the asker went away.
         slots.give_back()
-
-
-def _too_late() -> DeadlineExceeded:
-    return DeadlineExceeded("The time of the call was over before it was its turn.")

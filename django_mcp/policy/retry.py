@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import tenacity
 
 from django_mcp import signals
+from django_mcp.authoring.progress import Cancelled
 from django_mcp.errors import DeadlineExceeded, RetryExhausted, TransientError
 from django_mcp.policy import clock
 from django_mcp.policy.call import Call
@@ -31,14 +33,19 @@ class RetryLink:
         }
 
     def call(self, inner: Callable[[Call], Any], call: Call) -> Any:
+        def tell(state: tenacity.RetryCallState) -> None:
+            if call.cancelled:
+                raise Cancelled from _failure(state)
+            self._go_on(call, state)
+
         # Tenacity keeps what it counts in the object, so every call has one of its own.
-        retrying = tenacity.Retrying(
-            sleep=clock.get().sleep, before_sleep=lambda state: self._go_on(call, state), **self._options
-        )
+        retrying = tenacity.Retrying(sleep=clock.get().sleep, before_sleep=tell, **self._options)
         return retrying(inner, call)
 
     async def acall(self, inner: Callable[[Call], Awaitable[Any]], call: Call) -> Any:
         async def tell(state: tenacity.RetryCallState) -> None:
+            if call.cancelled:
+                raise asyncio.CancelledError from _failure(state)
             await call.in_thread(self._go_on, call, state)
 
         async def attempt() -> Any:

@@ -7,16 +7,19 @@ import json
 import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from django.core.cache import caches
 
 from django_mcp.policy import clock
 from django_mcp.policy.axes import Slice
 from django_mcp.policy.options import Breaker
+from django_mcp.policy.outage import Outage
+
+_T = TypeVar("_T")
 
 Phase = Literal["closed", "open", "half_open"]
 
@@ -80,8 +83,8 @@ class States(ABC):
     """The breakers of one tool or action, by tenant."""
 
     @abstractmethod
-    def open(self, key: Slice) -> AbstractContextManager[State]:
-        """The state for reading and changing, nobody else's meanwhile."""
+    def change(self, key: Slice, step: Callable[[State], _T]) -> _T | None:
+        """What a step returns that alone reads and changes a state; None where no state can be had."""
 
     @abstractmethod
     def now(self) -> float: ...
@@ -94,14 +97,13 @@ class LocalStates(States):
         self._states: OrderedDict[Slice, State] = OrderedDict()
         self._lock = threading.Lock()
 
-    @contextmanager
-    def open(self, key: Slice) -> Iterator[State]:
+    def change(self, key: Slice, step: Callable[[State], _T]) -> _T:
         with self._lock:
             state = self._states.setdefault(key, State())
             self._states.move_to_end(key)
             if len(self._states) > TENANTS:
                 self._states.popitem(last=False)
-            yield state
+            return step(state)
 
     def now(self) -> float:
         return clock.get().monotonic()
@@ -111,10 +113,12 @@ class SharedStates(States):
     """Kept in a cache of the site, for every process that uses it.
 
     A state is locked by adding a key to the cache, which only one can. A lock is let go after `_LEASE_S`
-    seconds, so that a process that died holds up nobody.
+    seconds, so that a process that died holds up nobody for longer, and is waited for `_PATIENCE_S` at most:
+    what is there to keep calls away from what is slow must not be what they wait for.
     """
 
     _LEASE_S = 5
+    _PATIENCE_S = 1
     _PAUSE_S = 0.005
 
     def __init__(self, label: str, options: Breaker, cache: str) -> None:
@@ -122,19 +126,29 @@ class SharedStates(States):
         self._cache = cache
         # Long enough for a breaker to be half open for a while; one that nobody calls is as new after it.
         self._keep = int(options.reset_timeout * 10) + 3600
+        self._outage = Outage(cache, f"the breaker of {label} lets every call pass.")
 
-    @contextmanager
-    def open(self, key: Slice) -> Iterator[State]:
+    def change(self, key: Slice, step: Callable[[State], _T]) -> _T | None:
+        if self._outage.lasts:
+            return None
+        try:
+            return self._changed(key, step)
+        except Exception as raised:
+            self._outage.begin(raised)
+            return None
+
+    def _changed(self, key: Slice, step: Callable[[State], _T]) -> _T:
         cache, place = caches[self._cache], f"{self._prefix}:{_digest(key)}"
         with self._locked(place):
             stored = cache.get(place)
             state = State() if stored is None else _state(stored)
             before = asdict(state)
-            yield state
+            outcome = step(state)
             if asdict(state) != before:
                 cache.set(place, json.dumps([key, asdict(state)]), self._keep)
                 if state.phase != before["phase"]:
                     self._remember(place)
+        return outcome
 
     def now(self) -> float:
         return clock.get().wall()
@@ -166,7 +180,10 @@ class SharedStates(States):
     @contextmanager
     def _locked(self, place: str) -> Iterator[None]:
         cache, lock = caches[self._cache], f"{place}:lock"
+        until = clock.get().monotonic() + self._PATIENCE_S
         while not cache.add(lock, True, self._LEASE_S):
+            if clock.get().monotonic() >= until:
+                raise TimeoutError(f"The lock of a breaker was not free for {self._PATIENCE_S} s.")
             clock.get().sleep(self._PAUSE_S)
         try:
             yield

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from django_mcp.authoring.elicitation import MissingCapability
@@ -46,23 +47,22 @@ class ProtocolError(Exception):
         self.request_id = request_id
 
 
-@dataclass(slots=True)
 class Message:
-    """One JSON-RPC message a client sent: a request, a response, else a notification.
+    """One JSON-RPC message a client sent: a request, a response, else a notification."""
 
-    The era fields are filled once the era is known.
-    """
-
-    is_request: bool
-    id: Id
-    method: str
-    params: dict[str, Any]
-    legacy: bool = False
-    version: str = ""
-    meta: Mapping[str, Any] = field(default_factory=dict)
-    is_response: bool = False
+    # What is known only later, or of few messages, stands here until then.
+    legacy = False
+    version = ""
+    meta: Mapping[str, Any] = MappingProxyType({})
+    is_response = False
     #: Whether its params have the shape that its method asks for.
-    is_checked: bool = False
+    is_checked = False
+
+    def __init__(self, is_request: bool, request_id: Id, method: str, params: dict[str, Any]) -> None:
+        self.is_request = is_request
+        self.id = request_id
+        self.method = method
+        self.params = params
 
 
 @dataclass(slots=True)
@@ -88,8 +88,10 @@ def classify(value: Any) -> Message:
         raise _invalid("not_an_object", "The body must be a JSON-RPC message, which is a JSON object.")
     request_id = _id(value["id"]) if "id" in value else NO_ID
     method = value.get("method")
-    if "method" not in value and ("result" in value or "error" in value):
-        return Message(False, request_id, "", {}, is_response=True)
+    if method is None and "method" not in value and ("result" in value or "error" in value):
+        response = Message(False, request_id, "", {})
+        response.is_response = True
+        return response
     if value.get("jsonrpc") != "2.0":
         raise _invalid("jsonrpc_version", 'The member jsonrpc must be "2.0".', request_id)
     if not isinstance(method, str):
@@ -97,7 +99,7 @@ def classify(value: Any) -> Message:
     params = value.get("params", {})
     if not isinstance(params, dict):
         raise _invalid("invalid_params_type", "The member params must be an object.", request_id)
-    return Message("id" in value, request_id, method, params)
+    return Message(request_id is not NO_ID, request_id, method, params)
 
 
 def _invalid(reason: str, message: str, request_id: Id = NO_ID) -> ProtocolError:
@@ -105,12 +107,11 @@ def _invalid(reason: str, message: str, request_id: Id = NO_ID) -> ProtocolError
 
 
 def _id(value: Any) -> Id:
-    if isinstance(value, str):
+    if isinstance(value, str) or (type(value) is int and -MAX_ID <= value <= MAX_ID):
+        plain: str | int = value
+        return plain
+    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_ID:
         return value
-    whole = type(value) is int or (isinstance(value, float) and value.is_integer())
-    if whole and abs(value) <= MAX_ID:
-        number: int | float = value
-        return number
     raise _invalid("invalid_id", f"The member id must be a string or an integer within ±{MAX_ID}.")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django_mcp.authoring.progress import Reporter
 from django_mcp.encoding.normalise import normalise
+from django_mcp.protocol import versions
 from django_mcp.protocol.jsonrpc import Message, notification
 
 Notify = Callable[[bytes], None]
@@ -15,7 +16,7 @@ Notify = Callable[[bytes], None]
 def token(message: Message) -> str | int | None:
     """What a client wants to hear of a request's progress under; None where it does not."""
     found = message.meta.get("progressToken")
-    return found if isinstance(found, (str, int)) and not isinstance(found, bool) else None
+    return found if versions.is_token(found) else None
 
 
 def reporter(message: Message, notify: Notify) -> Reporter | None:

@@ -17,8 +17,10 @@ def decoded(body: bytes, settings: ServerSettings) -> Any:
         value = codec.decode(body)
     except codec.DecodeError as error:
         raise ProtocolError(400, PARSE_ERROR, "parse_error", error.message) from None
-    if codec.exceeds_values(body, value, settings.max_json_values):
-        text = f"The body holds more than {settings.max_json_values} JSON values; send fewer in a call."
+    limit = settings.max_json_values
+    # A value takes a byte at least.
+    if len(body) > limit and codec.exceeds_values(body, value, limit):
+        text = f"The body holds more than {limit} JSON values; send fewer in a call."
         raise ProtocolError(413, INVALID_REQUEST, "too_many_values", text)
     return value
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from django_mcp.conf import ServerSettings
@@ -109,15 +108,13 @@ def unsupported(message: Message, requested: Any, settings: ServerSettings) -> P
 
 def check_fields(message: Message) -> None:
     """Presence and types of a modern request's protocol fields (MCP basic). Raises ProtocolError -32602."""
-    problem = _meta_problem(message.params.get("_meta"))
-    named = NAMED.get(message.method)
-    if problem is None and named is not None and not isinstance(message.params.get(named), str):
-        problem = f"params.{named} must be a string that names a {'tool' if named == 'name' else 'task'}"
+    problem = _fields_problem(message)
     if problem is not None:
         raise ProtocolError(400, INVALID_PARAMS, "invalid_fields", f"{problem}.", request_id=message.id)
 
 
-def _meta_problem(meta: Any) -> str | None:
+def _fields_problem(message: Message) -> str | None:
+    meta = message.params.get("_meta")
     if not isinstance(meta, dict):
         return f"params._meta must be an object with {PROTOCOL_VERSION} and {CLIENT_CAPABILITIES}"
     if PROTOCOL_VERSION not in meta or CLIENT_CAPABILITIES not in meta:
@@ -131,10 +128,17 @@ def _meta_problem(meta: Any) -> str | None:
         return f"params._meta {CLIENT_INFO} must be an object with the strings name and version"
     if LOG_LEVEL in meta and meta[LOG_LEVEL] not in _LOG_LEVELS:
         return f"params._meta {LOG_LEVEL} must be one of {', '.join(_LOG_LEVELS)}"
-    token = meta.get("progressToken", "")
-    if not isinstance(token, (str, int)) or isinstance(token, bool):
+    if "progressToken" in meta and not is_token(meta["progressToken"]):
         return "params._meta progressToken must be a string or an integer"
+    named = NAMED.get(message.method)
+    if named is not None and not isinstance(message.params.get(named), str):
+        return f"params.{named} must be a string that names a {'tool' if named == 'name' else 'task'}"
     return None
+
+
+def is_token(value: Any) -> bool:
+    """Whether a value is a progress token (MCP `ProgressToken`)."""
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
 def _is_implementation(info: Any) -> bool:
@@ -148,12 +152,6 @@ def check_version(message: Message, settings: ServerSettings) -> None:
     requested = message.meta[PROTOCOL_VERSION]
     if requested != MODERN:
         raise unsupported(message, requested, settings)
-
-
-def capabilities(message: Message) -> Mapping[str, Any]:
-    """What the client states it can do in this very request; a legacy one states nothing here."""
-    declared: Mapping[str, Any] = {} if message.legacy else message.meta.get(CLIENT_CAPABILITIES, {})
-    return declared
 
 
 def mismatch(message: Message, text: str) -> ProtocolError:

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.utils.functional import Promise
 
-from django_mcp.authoring.declare import OPTION_KEYS
 from django_mcp.authoring.icon import wires
 from django_mcp.authoring.reading import Reading, additions, handler_offences, overrides, read
 from django_mcp.authoring.tool import BaseTool, Tool
@@ -18,12 +17,12 @@ from django_mcp.registry.built import Built, origin
 from django_mcp.registry.registration import ActionEntry, Registration
 from django_mcp.registry.strays import astray
 from django_mcp.registry.typed import Derived, build_function, build_toolset, derive_actions, refuse_given
-from django_mcp.schema import bound, headers, publish, strict
+from django_mcp.schema import bound, headers, misspelt, publish, strict
 from django_mcp.schema.closure import Closure
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.offence import Offence
 from django_mcp.schema.values import ValueGate
-from django_mcp.schema.vocabulary import action_offences, label_of
+from django_mcp.schema.vocabulary import OPTION_KEYS, action_offences, label_of
 from django_mcp.typed.tool import TOOL_MARK, NoFunction, Toolset
 
 _CONTRADICTIONS = (
@@ -48,7 +47,7 @@ def _build_tool(declared: Any, formats: Formats) -> Built:
         offence = Offence(
             rule="not-a-tool",
             message=f"@register takes a subclass of Tool, BaseTool or Toolset, not {bound.render(declared)}.",
-            fix="Decorate a class that derives from django_mcp.Tool.",
+            fix="Decorate a class that derives from django_mcp.Tool; a function takes @tool.",
             callback="register",
         )
         return Built(
@@ -98,6 +97,10 @@ def _action_offences(name: Any, schema: Any, formats: Formats) -> Iterable[Offen
         published = {**published, "description": str(published["description"])}
     yield from action_offences(name, published, formats)
     label = label_of(name)
+    if isinstance(published, dict):
+        yield from misspelt.offences(
+            {"properties": published.get("properties")}, callback="actions", action=label
+        )
     yield from options.offences(stated, OPTION_KEYS, label)
     if type(stated) is dict:
         yield from options.permission_offences(stated.get("permission"), label)
@@ -130,6 +133,7 @@ def _related_warnings(reading: Reading) -> Iterable[Offence]:
 
 def _input_offences(schema: dict[str, Any], formats: Formats) -> Iterable[Offence]:
     yield from strict.schema_offences(schema, formats, callback="input_schema")
+    yield from misspelt.offences(schema, callback="input_schema")
     if schema.get("type") != "object":
         yield Offence(
             rule="input-schema-root",
@@ -145,6 +149,7 @@ def _output_offences(reading: Reading, formats: Formats) -> Iterable[Offence]:
     if schema is None:
         return
     yield from strict.schema_offences(schema, formats, callback="output_schema")
+    yield from misspelt.offences(schema, callback="output_schema")
     declared = schema.get("properties")
     added = additions(reading.tool)
     missing = [key for key in added if not (isinstance(declared, dict) and key in declared)]
@@ -185,7 +190,8 @@ def _registration(reading: Reading, derived: Mapping[str, Derived], formats: For
     """Everything is copied out of the declaration, so that what was judged is what is served from now on."""
     tool, values = reading.tool, copy.deepcopy(reading.values)
     actions = {
-        name: _action_entry(name, reading, derived.get(name), formats) for name in sorted(reading.actions)
+        name: _action_entry(values["name"], name, reading, derived.get(name), formats)
+        for name in sorted(reading.actions)
     }
     output_schema = values["output_schema"]
     input_schema = values.get("input_schema")
@@ -218,7 +224,9 @@ def _registration(reading: Reading, derived: Mapping[str, Derived], formats: For
     )
 
 
-def _action_entry(name: str, reading: Reading, derived: Derived | None, formats: Formats) -> ActionEntry:
+def _action_entry(
+    tool: str, name: str, reading: Reading, derived: Derived | None, formats: Formats
+) -> ActionEntry:
     schema, stated = copy.deepcopy(_split(reading.actions[name]))
     closure = Closure.of(schema["properties"])
     properties = closure.properties if derived is None else derived.published
@@ -231,7 +239,7 @@ def _action_entry(name: str, reading: Reading, derived: Derived | None, formats:
         defaults=schema.get("defaults", {}),
         closure=closure,
         gate=ValueGate(closure.schema, formats if derived is None else derived.formats),
-        digest=publish.digest(schema, properties),
+        explanation=publish.explanation(publish.digest(schema, properties), tool, name),
         rendered=publish.rendered(schema, properties),
         related=tuple(schema.get("related", ())),
         handler=handler,
@@ -239,5 +247,4 @@ def _action_entry(name: str, reading: Reading, derived: Derived | None, formats:
         permission=stated.get("permission"),
         options=stated,
         convert=None if derived is None else derived.convert,
-        secrets=frozenset() if derived is None else derived.secrets,
     )

@@ -13,7 +13,6 @@ from django_mcp.authoring import declare
 from django_mcp.authoring.errors import ConfigurationError
 from django_mcp.registry import background, binders, filters
 from django_mcp.registry.background import TASK_RESULT, takes_tasks
-from django_mcp.registry.binders import Binder
 from django_mcp.registry.build import build
 from django_mcp.registry.built import Built
 from django_mcp.registry.policies import dead_patterns, policed
@@ -98,10 +97,6 @@ class View:
         if registration.icons:
             definition["icons"] = list(registration.icons)
         return definition
-
-    def binders(self, registration: Registration) -> tuple[Binder, ...]:
-        """What finds the values of the axes for a call of this tool."""
-        return self.catalog.binders.get(registration.name, ())
 
     def description(self, registration: Registration) -> Any:
         """The tool's description, as this caller needs it."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 from django_mcp.policy.resolve import faults
 from django_mcp.schema import bound
 from django_mcp.schema.offence import Offence
+from django_mcp.schema.vocabulary import spelling
 
 _FLAGS: Final = ("read_only", "destructive", "idempotent", "open_world", "background")
 
@@ -63,7 +64,7 @@ def offences(options: Any, allowed: tuple[str, ...], action: str | None) -> Iter
         yield Offence(
             rule="options-unknown",
             message=f"{_of(action)}unknown options {', '.join(stray)}; known are {', '.join(allowed)}.",
-            fix="Remove them or correct their spelling.",
+            fix=spelling(stray, allowed),
             callback=callback,
             action=action,
         )

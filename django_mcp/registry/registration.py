@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django_mcp.authoring.tool import Callbacks, Tool
+from django_mcp.encoding import codec
 from django_mcp.encoding.normalise import normalise
 from django_mcp.schema.closure import Closure
 from django_mcp.schema.headers import HeaderRow
@@ -26,7 +27,8 @@ class ActionEntry:
     defaults: dict[str, Any]
     closure: Closure
     gate: ValueGate
-    digest: dict[str, Any]
+    #: What every refusal of its data ends with: what it takes, and where to read more.
+    explanation: dict[str, Any]
     rendered: dict[str, Any]
     related: tuple[str, ...]
     handler: Callable[[dict[str, Any], Any], Any]
@@ -35,15 +37,19 @@ class ActionEntry:
     options: Mapping[str, Any]
     #: Makes what the handler gets of the data that passed; raises Unconvertible. None: it gets the data.
     convert: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-    #: The keys of data whose values are shown to nobody.
-    secrets: frozenset[str] = frozenset()
     #: What its calls go through; None: nothing.
     chain: Chain | None = None
-    #: Whether the digest holds text in the language of the moment.
-    is_translated: bool = field(init=False)
+    #: The explanation as JSON, where it is the same in every language.
+    _explained: bytes | None = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "is_translated", normalise(self.digest) is not self.digest)
+        plain = normalise(self.explanation)
+        explained = codec.encode(plain) if plain is self.explanation else None
+        object.__setattr__(self, "_explained", explained)
+
+    def explained(self) -> bytes:
+        """The explanation as JSON, in the language of the moment."""
+        return self._explained or codec.encode(normalise(self.explanation))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.apps import apps
 
-from django_mcp.authoring.declare import MARK, OPTION_KEYS
+from django_mcp.authoring.declare import MARK
 from django_mcp.authoring.icon import wires
 from django_mcp.authoring.reading import (
     SHAPES,
@@ -27,12 +27,13 @@ from django_mcp.registry import names, options
 from django_mcp.registry.built import Built, origin
 from django_mcp.registry.registration import ActionEntry, Registration
 from django_mcp.registry.strays import astray
-from django_mcp.schema import bound, headers, strict
+from django_mcp.schema import bound, headers, publish, strict
 from django_mcp.schema.closure import Closure
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.keywords import subschemas
 from django_mcp.schema.offence import Offence
 from django_mcp.schema.values import ValueGate
+from django_mcp.schema.vocabulary import OPTION_KEYS
 from django_mcp.typed.errors import Underivable
 from django_mcp.typed.signature import Parameter, Signature, caller, signature_of
 from django_mcp.typed.tool import EXECUTE, TEXT_KEYS, TOOL_MARK, Function, Toolset
@@ -57,7 +58,6 @@ class Derived:
     published: dict[str, Any]
     formats: Formats
     convert: Callable[[dict[str, Any]], dict[str, Any]]
-    secrets: frozenset[str]
 
 
 def derive_actions(reading: Reading, formats: Formats) -> dict[str, Derived]:
@@ -93,7 +93,7 @@ def _derive_action(reading: Reading, name: str, formats: Formats) -> Derived:
     reading.handlers[name] = caller(reading.handlers[name], signature.contexts)
     reading.actions[name] = {"required": taken.required, **reading.actions[name], "properties": enforced}
     tolerant = _tolerant(formats, {"properties": enforced})
-    return Derived(taken.properties, tolerant, taken.convert, taken.secrets)
+    return Derived(taken.properties, tolerant, taken.convert)
 
 
 def _is_hinted(handler: Callable[..., Any]) -> bool:
@@ -279,7 +279,7 @@ class _Declaration:
             defaults={},
             closure=closure,
             gate=ValueGate(taken.enforced, formats),
-            digest=taken.published,
+            explanation=publish.explanation(taken.published, str(self._name)),
             rendered={},
             related=(),
             handler=handler,
@@ -287,7 +287,6 @@ class _Declaration:
             permission=None,
             options=self._options,
             convert=taken.convert,
-            secrets=taken.secrets,
         )
         return Registration(
             name=str(self._name),

@@ -73,4 +73,5 @@ def value(value: Any) -> Any:
 def echo(value: str) -> str:
     """A name or path from the request, as a refusal quotes it."""
     # A subclass may answer for itself with anything; its characters are those of the plain string.
-    return _cut(str.__str__(value))
+    text = str.__str__(value)
+    return text if len(text) <= LIMIT and text.isascii() else _cut(text)

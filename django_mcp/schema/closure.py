@@ -34,8 +34,10 @@ class _Node:
     __slots__ = (
         "additional",
         "closed",
+        "ends",
         "integer",
         "items",
+        "leads_to_closed",
         "leads_to_integer",
         "names",
         "patterns",
@@ -53,6 +55,9 @@ class _Node:
         self.names = tuple(sorted(properties))
         self.integer = "integer" in listed and "number" not in listed
         self.closed = schema.get("additionalProperties") is False
+        self.leads_to_closed = self.closed
+        #: Whether nothing inside of it leads to a closed object.
+        self.ends = False
         self.leads_to_integer = self.integer
         self.properties: dict[str, _Node] = {}
         self.patterns: list[tuple[Any, _Node]] = []
@@ -132,12 +137,14 @@ class Closure:
         while pending:
             nodes, value, path = pending.pop()
             if isinstance(value, dict):
+                if all(node.ends and value.keys() <= node.properties.keys() for node in nodes):
+                    continue
                 for key, inner in value.items():
                     inside: list[_Node] = []
                     refusing: list[_Node] = []
                     for node in nodes:
                         of_key = _of_key(node, key)
-                        inside += of_key
+                        inside += [one for one in of_key if one.leads_to_closed]
                         if node.closed and not of_key:
                             refusing.append(node)
                     if refusing:
@@ -147,7 +154,8 @@ class Closure:
                         pending.append((_judging(inside), inner, paths.join(path, key)))
             else:
                 for index, inner in enumerate(value):
-                    inside = [one for node in nodes for one in _of_index(node, index)]
+                    judging = [one for node in nodes for one in _of_index(node, index)]
+                    inside = [one for one in judging if one.leads_to_closed]
                     if inside and isinstance(inner, (dict, list)):
                         pending.append((_judging(inside), inner, paths.item(path, index)))
         return [found[path] for path in sorted(found)]
@@ -271,8 +279,14 @@ def _integers_of_list(node: _Node, value: list[Any]) -> list[Any]:
         one = prefix[index] if index < len(prefix) else rest
         if one is None:
             break
-        if type(inner) is dict and one.reference is None:
-            done = _integers_of_dict(one, inner) if one.ways or one.ways_by_pattern else inner
+        if type(inner) is dict and one.reference is None and not one.ways_by_pattern:
+            # Objects are most of what lists hold, and most of them hold nothing to change.
+            for key in one.ways:
+                if type(inner.get(key)) in _LEADING:
+                    break
+            else:
+                continue
+            done = _integers_of_dict(one, inner)
         elif type(inner) in _LEADING:
             done = _integers(one, inner)
         else:
@@ -324,17 +338,21 @@ def _tree(root: dict[str, Any]) -> tuple[_Node, bool]:
         target = pointers.resolve(schema.get("$ref"), root)
         if isinstance(target, dict):
             node.reference = node_of(target)
-    _mark_ways_to_integers(list(nodes.values()))
+    _mark_ways(list(nodes.values()))
     return top, any(node.is_tangled for node in nodes.values())
 
 
-def _mark_ways_to_integers(nodes: list[_Node]) -> None:
+def _mark_ways(nodes: list[_Node]) -> None:
+    """Mark what leads to what a walk looks for, so that it goes nowhere else."""
     grown = True
     while grown:
         grown = False
         for node in nodes:
             if not node.leads_to_integer and any(inner.leads_to_integer for inner in node.inner()):
                 node.leads_to_integer = grown = True
+            if not node.leads_to_closed and any(inner.leads_to_closed for inner in node.inner()):
+                node.leads_to_closed = grown = True
     for node in nodes:
+        node.ends = not any(inner.leads_to_closed for inner in node.inner())
         node.ways = {key: inner for key, inner in node.properties.items() if inner.leads_to_integer}
         node.ways_by_pattern = any(inner.leads_to_integer for inner in node.unnamed())

@@ -29,6 +29,18 @@ BUILT_IN = frozenset(
     }
 )
 
+#: What is right for formats that are easily missed: a time without its offset, a UUID without its hyphens.
+_EXAMPLES = MappingProxyType(
+    {
+        "date": "2027-01-31",
+        "date-time": "2027-01-31T13:30:00Z",
+        "duration": "PT1H30M",
+        "time": "13:30:00Z",
+        "uri": "https://example.com/",
+        "uuid": "0b6d1f0e-54c2-4a53-9a39-3c1f6c0d7a11",
+    }
+)
+
 #: Formats that say how to show or carry a string, not which strings are right.
 ANNOTATIONS = frozenset({"binary", "password"})
 
@@ -39,6 +51,10 @@ class Formats:
 
     names: frozenset[str]
     checks: Mapping[str, Callable[[str], bool]]
+
+    def example(self, name: str) -> str | None:
+        """A string that is right, of a format whose check is not the site's own."""
+        return None if name in self.checks else _EXAMPLES.get(name)
 
     @classmethod
     def of(cls, extra: Mapping[str, Callable[[str], bool] | None]) -> Formats:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from django_mcp.schema import bound, paths, pointers
 from django_mcp.schema.explain import ALTERNATIVES, BRIEF, JUDGED, WHOLE
+from django_mcp.schema.formats import Formats
 from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS
 
 #: How many alternatives of a composition are told, and how many demands of each.
@@ -34,9 +35,18 @@ class _Place(NamedTuple):
     conditions: tuple[str, ...]
 
 
-def told(errors: list[Any], schema: Any) -> list[str]:
+class _Root(NamedTuple):
+    """The whole schema, and what its formats are."""
+
+    schema: Any
+    formats: Formats
+
+
+def told(errors: list[Any], schema: Any, formats: Formats) -> list[str]:
     """What is wrong at one path, each thing once."""
-    return list(dict.fromkeys(_text(error, schema, 0) for error in errors))
+    root = _Root(schema, formats)
+    texts = [_text(error, root, 0) for error in errors]
+    return texts if len(texts) == 1 else list(dict.fromkeys(texts))
 
 
 def _place(error: Any, root: Any, since: int) -> _Place:
@@ -79,20 +89,24 @@ def _since(place: _Place, condition: str) -> _Place:
     return place._replace(conditions=(*place.conditions, condition))
 
 
-def _text(error: Any, root: Any, since: int, nested: bool = False) -> str:
-    if error.kind.name == "propertyNames":
+def _text(error: Any, root: _Root, since: int, nested: bool = False) -> str:
+    kind = error.kind
+    name = kind.name
+    if name == "propertyNames":
         # The error of the name has the same path, so what led there is told with it.
-        return f"has a key whose name {_text(error.kind.as_dict()['error'], root, since, nested)}"
+        return f"has a key whose name {_text(kind.as_dict()['error'], root, since, nested)}"
     steps = error.evaluation_path
-    if error.kind.name in _ANYWHERE and _CONDITIONAL.isdisjoint(steps):
-        return _OF_DETAILS[error.kind.name](error.kind.as_dict())
-    place = _place(error, root, since)
+    if name in _ANYWHERE and _CONDITIONAL.isdisjoint(steps):
+        return _OF_DETAILS[name](kind.as_dict())
+    place = _place(error, root.schema, since)
     text = _of_kind(error, place, root, nested)
     return f"{text} (since {' and '.join(place.conditions)})" if place.conditions else text
 
 
-def _of_kind(error: Any, place: _Place, root: Any, nested: bool) -> str:
+def _of_kind(error: Any, place: _Place, root: _Root, nested: bool) -> str:
     name, details = error.kind.name, error.kind.as_dict()
+    if name == "format":
+        return _of_format(error, root)
     if name in ALTERNATIVES:
         return _of_composition(error, details["context"], root, nested)
     if JUDGED in place.schema:
@@ -103,7 +117,13 @@ def _of_kind(error: Any, place: _Place, root: Any, nested: bool) -> str:
     return f"breaks the schema's {name}" if write is None else write(details)
 
 
-def _of_composition(error: Any, branches: list[list[Any]], root: Any, nested: bool) -> str:
+def _of_format(error: Any, root: _Root) -> str:
+    name = error.kind.as_dict()["format"]
+    example = root.formats.example(name)
+    return f"must be a valid {name}" if example is None else f"must be a valid {name}, such as {example}"
+
+
+def _of_composition(error: Any, branches: list[list[Any]], root: _Root, nested: bool) -> str:
     if not all(branches):
         return "must match exactly one of the alternatives, and matches several"
     if nested:
@@ -113,13 +133,13 @@ def _of_composition(error: Any, branches: list[list[Any]], root: Any, nested: bo
     return f"must satisfy one of: {'; or '.join(told)}{f'; or {more} more' if more else ''}"
 
 
-def _branch_texts(errors: list[Any], outer: Any, root: Any) -> list[str]:
+def _branch_texts(errors: list[Any], outer: Any, root: _Root) -> list[str]:
     since = len(outer.evaluation_path)
     texts = []
     for error in errors[:_BRANCHES]:
         steps = error.instance_path[len(outer.instance_path) :]
         text = _text(error, root, since, nested=True)
-        texts.append(f"{_label(steps, _place(error, root, since).names)}{text}")
+        texts.append(f"{_label(steps, _place(error, root.schema, since).names)}{text}")
     return list(dict.fromkeys(texts))
 
 
@@ -203,7 +223,6 @@ _OF_DETAILS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "type": lambda details: f"must be of type {' or '.join(sorted(details['types']))}",
     "enum": lambda details: f"must be one of {_options(details['options'])}",
     "const": lambda details: f"must be {_json(details['expected_value'])}",
-    "format": lambda details: f"must be a valid {details['format']}",
     "pattern": lambda details: f"must match the pattern {bound.render(details['pattern'])}",
     "minLength": lambda details: f"must have at least {_count(details['limit'], 'character')}",
     "maxLength": lambda details: f"must have at most {_count(details['limit'], 'character')}",

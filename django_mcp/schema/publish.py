@@ -43,6 +43,18 @@ def digest(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str
     return published
 
 
+def pointer(tool: str | None = None, action: str | None = None) -> str:
+    """A help call to copy."""
+    named = [f'{key}: "{value}"' for key, value in (("tool", tool), ("action", action)) if value is not None]
+    return f"help {{{', '.join(named)}}}"
+
+
+def explanation(taken: Mapping[str, Any], tool: str, action: str | None = None) -> dict[str, Any]:
+    """What a refusal of data ends with: the action where there is one, what it takes, where to read more."""
+    called = {} if action is None else {"action": action}
+    return {**called, "input_schema": taken, "help": pointer(tool, action)}
+
+
 def rendered(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
     """An action as help shows it: the keys it declares, `required` always, its closed `properties`."""
     published = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, Final
+from urllib.parse import unquote
 
 from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS
 
@@ -20,8 +21,8 @@ def results(members: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The schema of `{"result": ...}`, where the result is what one of these tools answers.
 
     Equal schemas count once. Of several it is `oneOf` where no value can satisfy two of them, else `anyOf`: a
-    client that checks would refuse every answer that fits two. With several, each one's `$defs` carry the
-    tool's name.
+    client that checks would refuse every answer that fits two. With several, each one's `$defs` and anchors
+    carry the tool's name.
     """
     schemas = {name: schema for name, schema in members.items() if schema not in _before(members, name)}
     defs: dict[str, Any] = {}
@@ -56,7 +57,8 @@ def _before(members: Mapping[str, Mapping[str, Any]], name: str) -> list[Mapping
 
 def _moved(schema: Mapping[str, Any], base: str, prefix: str, defs: dict[str, Any]) -> dict[str, Any]:
     """A schema to stand at `base`, its references following it; its `$defs` go to the root's."""
-    own = {key: value for key, value in schema.items() if key not in ("$defs", "$schema")}
+    # A schema with an $id would be a document of its own, without the root's $defs.
+    own = {key: value for key, value in schema.items() if key not in ("$defs", "$id", "$schema")}
     for name, definition in schema.get("$defs", {}).items():
         defs[f"{prefix}{name}"] = _redirected(definition, base, prefix)
     moved: dict[str, Any] = _redirected(own, base, prefix)
@@ -74,17 +76,27 @@ def _redirected(schema: Any, base: str, prefix: str) -> Any:
             written[keyword] = [_redirected(inner, base, prefix) for inner in value]
         elif keyword in SCHEMA_KEYWORDS:
             written[keyword] = _redirected(value, base, prefix)
+        elif keyword in ("$anchor", "$dynamicAnchor"):
+            written[keyword] = _anchor(value, prefix)
         else:
-            written[keyword] = _target(value, base, prefix) if keyword == "$ref" else value
+            is_reference = keyword in ("$ref", "$dynamicRef")
+            written[keyword] = _target(value, base, prefix) if is_reference else value
     return written
 
 
 def _target(reference: str, base: str, prefix: str) -> str:
-    if reference.startswith("#/$defs/"):
-        return f"#/$defs/{prefix}{reference.removeprefix('#/$defs/')}"
+    steps = reference.split("/", 2)
+    # A pointer may be percent-encoded.
+    if len(steps) == 3 and unquote(steps[0] + steps[1]) == "#$defs":
+        return f"#/$defs/{prefix}{steps[2]}"
     if reference == "#" or reference.startswith("#/"):
         return base + reference[1:]
-    return reference  # an anchor moves with the schema that has it
+    return f"#{_anchor(reference[1:], prefix)}"
+
+
+def _anchor(name: str, prefix: str) -> str:
+    """An anchor as it is called beside those of others; a tool's name may begin as no anchor can."""
+    return f"_{prefix}{name}" if prefix else name
 
 
 def _are_disjoint(schemas: list[Mapping[str, Any]]) -> bool:

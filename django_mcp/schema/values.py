@@ -57,7 +57,7 @@ class ValueGate:
         if not errors and not self.is_valid(value):
             return [(paths.ROOT, [_UNEVALUATED])], 1
         listed = sorted(errors) if len(errors) <= most else heapq.nsmallest(most, errors)
-        return [(path, told(errors[path], schema)) for path in listed], len(errors)
+        return [(path, told(errors[path], schema, self._formats)) for path in listed], len(errors)
 
     def _found(self, value: Any) -> tuple[Any, list[Any]]:
         """The errors of a value, and the schema that they speak of."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any, Final
 
-from django_mcp.schema import bound, strict
+from django_mcp.schema import bound, publish, strict
 from django_mcp.schema.closure import Closure
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.offence import Offence
@@ -23,6 +23,17 @@ ACTION_KEYS: Final = (
     "notes",
     "related",
     "examples",
+)
+#: The keys that are never published and stand under `options`; `@action` takes them beside the others.
+OPTION_KEYS: Final = (
+    "permission",
+    "read_only",
+    "destructive",
+    "idempotent",
+    "open_world",
+    "background",
+    "policy",
+    "timeout",
 )
 
 
@@ -55,12 +66,16 @@ def _problems(name: Any, schema: Any) -> Iterator[_Problem]:
     elif not bound.is_sendable(name):
         yield "action-name", f"the name {_SURROGATE}", _SURROGATE_FIX
     if type(schema) is not dict:
-        yield "action-shape", f"its schema is {bound.render(schema)}, not a plain dict", "Write a dict."
+        fix = "Write a dict; @action takes its keys by name, as in @action(description=...)."
+        yield "action-shape", f"its schema is {bound.render(schema)}, not a plain dict", fix
         return
     stray = sorted(bound.render(key) for key in schema if key not in ACTION_KEYS)
     if stray:
-        problem = f"unknown keys {', '.join(stray)}; known are {', '.join(ACTION_KEYS)}"
-        yield "action-keys", problem, "Remove them or correct their spelling."
+        problem = (
+            f"unknown keys {', '.join(stray)}; known are {', '.join(ACTION_KEYS)}, "
+            f"and the options {', '.join(OPTION_KEYS)}"
+        )
+        yield "action-keys", problem, _stray_fix(stray)
     yield from _description_problems(schema)
     if "properties" not in schema:
         problem = "it has no properties"
@@ -75,6 +90,21 @@ def _problems(name: Any, schema: Any) -> Iterator[_Problem]:
     yield from _group_problems(schema, names)
     yield from _default_problems(schema, names)
     yield from _help_problems(schema)
+
+
+def _stray_fix(stray: list[str]) -> str:
+    misplaced = [key for key in stray if key in OPTION_KEYS]
+    others = [key for key in stray if key not in OPTION_KEYS]
+    fixes = [f"Put {', '.join(misplaced)} into options."] if misplaced else []
+    return " ".join([*fixes, *([spelling(others, (*ACTION_KEYS, *OPTION_KEYS))] if others else [])])
+
+
+def spelling(stray: list[str], known: Iterable[str]) -> str:
+    """What to do about names that are not known."""
+    nearest = publish.suggestions(stray, known)
+    if not nearest:
+        return "Remove them or correct their spelling."
+    return f"Did you mean {' and '.join(dict.fromkeys(nearest.values()))}?"
 
 
 def _description_problems(schema: dict[Any, Any]) -> Iterator[_Problem]:

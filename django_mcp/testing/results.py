@@ -7,6 +7,9 @@ from typing import Any
 
 from django_mcp.encoding import codec
 
+#: How much is shown of what is no answer: a page of Django's that explains an error is long.
+_SHOWN = 1000
+
 
 class JSONRPCError(AssertionError):
     """A refused request: `status` is HTTP's, `code`, `message` and `data` are the JSON-RPC error's."""
@@ -28,7 +31,7 @@ def read(status: int, body: bytes) -> dict[str, Any]:
     if isinstance(answer, dict) and "error" in answer:
         raise JSONRPCError(status, answer["error"])
     if not isinstance(answer, dict) or "result" not in answer:
-        raise AssertionError(f"HTTP {status} without a JSON-RPC response: {body!r}")
+        raise AssertionError(f"HTTP {status} without a JSON-RPC response: {body[:_SHOWN]!r}")
     result: dict[str, Any] = answer["result"]
     return result
 

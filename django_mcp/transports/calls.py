@@ -33,7 +33,8 @@ class Call:
         self._message = message
         self._ctx = ctx
         self._done = done
-        self._lock = threading.Lock()
+        # A response that nobody reads is closed by the garbage collector, in a thread that may hold this.
+        self._lock = threading.RLock()
         self._ended = False
         self._task: asyncio.Task[Any] | None = None
         self._kept: asyncio.Task[None] | None = None

@@ -9,9 +9,8 @@ from django.core.exceptions import ValidationError as Refusal
 from pydantic import ValidationError
 
 from django_mcp.schema import bound, paths
-from django_mcp.schema.keywords import subschemas
+from django_mcp.schema.secrets import holds_secret
 from django_mcp.schema.values import Problems
-from django_mcp.typed import schemas
 
 #: How pydantic begins a sentence whose subject is the path here.
 _PREFIXES: Final = ("Value error, ", "Assertion failed, ", "Input ")
@@ -19,13 +18,7 @@ _PREFIXES: Final = ("Value error, ", "Assertion failed, ", "Input ")
 
 def secrets(schema: dict[str, Any]) -> frozenset[str]:
     """The arguments that hold a secret at some depth."""
-    defs = schema.get("$defs", {})
-    return frozenset(name for name, one in schema["properties"].items() if _holds_secret(one, defs))
-
-
-def _holds_secret(schema: Any, defs: dict[str, Any]) -> bool:
-    whole = schemas.trimmed({**schema, "$defs": defs})
-    return any(isinstance(one, dict) and one.get("writeOnly") is True for _, one in subschemas(whole))
+    return frozenset(name for name, one in schema["properties"].items() if holds_secret(one, schema))
 
 
 def of(error: ValidationError, arguments: dict[str, Any], secret: frozenset[str]) -> Problems:

@@ -28,7 +28,10 @@ def failed(reason):
 
 
 def unsupported(capability):
-    return failed(f"the client cannot be asked for this: its request declares no capability {capability}")
+    return failed(
+        f"the client cannot be asked for this: its request declares no capability {capability}. "
+        "Do not call again; tell the user that it takes another client."
+    )
 
 
 def fault(tool, exception, message):

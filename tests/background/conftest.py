@@ -13,11 +13,24 @@ MEMORY = "django_mcp.background.store.MemoryStore"
 IN_PROCESS = "django_mcp.background.runner.InProcessRunner"
 
 
+class Options(dict):
+    """The `TASKS` of the settings; what is set here, is set there."""
+
+    def __init__(self, settings):
+        super().__init__(settings.DJANGO_MCP["TASKS"])
+        self._settings = settings
+
+    def __setitem__(self, name, value):
+        super().__setitem__(name, value)
+        # Anew: settings that are changed in place are not read again.
+        self._settings.DJANGO_MCP = {**self._settings.DJANGO_MCP, "TASKS": dict(self)}
+
+
 @pytest.fixture
 def in_memory(settings, gate):
     """Tasks in memory, run by threads of this process; the `TASKS` of the settings, to be added to."""
     settings.DJANGO_MCP = {"TASKS": {"STORE": MEMORY, "RUNNER": IN_PROCESS}}
-    yield settings.DJANGO_MCP["TASKS"]
+    yield Options(settings)
     # Nothing runs on under the settings of another test.
     gate.go_on.set()
     runner = tasks.runner()

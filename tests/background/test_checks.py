@@ -84,6 +84,20 @@ def test_the_default_runner_needs_a_backend_with_workers(found, settings):
     assert found(Report) == []
 
 
+def test_the_database_backend_needs_its_app(found, settings):
+    without(settings, "django_tasks_db")
+    settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+
+    assert found(Report) == [
+        (
+            "E131",
+            "report cannot run in the background: the tasks backend 'default' keeps its queue in the database, whose "
+            "app is not installed.",
+            'Add "django_tasks_db" to INSTALLED_APPS and run migrate.',
+        )
+    ]
+
+
 def test_a_backend_that_is_not_there_is_told(found):
     [(rule, message, hint)] = found(Report, TASKS={"BACKEND": "nowhere"})
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
 from django_mcp import signals
 from django_mcp.background.models import BackgroundTask, SpentState
-from django_mcp.background.store import OrmStore
+from django_mcp.background.store import MemoryStore, OrmStore
 from django_mcp.dispatch import tasks
-from tests.background.conftest import IN_PROCESS
+from tests.background.conftest import IN_PROCESS, MEMORY
 from tests.background.test_store import record
 
 pytestmark = pytest.mark.django_db
@@ -113,16 +115,6 @@ class TestSweep:
             "2 tasks had lost their worker and have failed."
         )
 
-    def test_what_no_worker_has_begun_is_handed_over_again(self):
-        keep("forgotten", last_updated_at=timezone.now() - timedelta(minutes=5))
-
-        assert mcp("sweep", "--stale-s", "240").splitlines() == [
-            "0 tasks had lost their worker and have failed.",
-            "1 tasks that no worker has begun are handed over again.",
-        ]
-        [message] = DBTaskResult.objects.all()
-        assert message.args_kwargs == {"args": ["forgotten"], "kwargs": {}}
-
     def test_a_process_that_ends_takes_nothing_over(self, settings):
         settings.DJANGO_MCP = {"TASKS": {"RUNNER": IN_PROCESS}}
         keep("forgotten", last_updated_at=timezone.now() - timedelta(minutes=5))
@@ -143,3 +135,158 @@ class TestSweep:
 
         assert heard == [("dead", "working", "failed")]
         assert tasks.load("alive").status == "working"
+
+
+class CannotTell(DatabaseBackend):
+    """A queue that keeps its messages to itself."""
+
+    supports_get_result = False
+
+
+class Silent:
+    """A runner of a site's own, that says no more than it has to."""
+
+    in_process = False
+    started: list = []
+
+    def start(self, task_id):
+        self.started.append(task_id)
+
+
+class TestHandingOver:
+    """A sweep hands over what is in no queue, once; what waits for its turn is left alone."""
+
+    @pytest.fixture(autouse=True)
+    def swept(self):
+        """Sweep, and tell how many tasks were handed over."""
+
+        def swept():
+            waited = timezone.now() - timedelta(minutes=5)
+            BackgroundTask.objects.update(created_at=waited, last_updated_at=waited)
+            said = re.fullmatch(
+                r"0 tasks had lost their worker and have failed\.\n"
+                r"(\d+) tasks that were in no queue are handed over again\.\n",
+                mcp("sweep"),
+            )
+            return int(said[1])
+
+        return swept
+
+    def messages(self):
+        return [message.args_kwargs for message in DBTaskResult.objects.all()]
+
+    def test_what_waits_for_its_turn_is_left_alone(self, swept):
+        keep("1")
+        tasks.hand_over(tasks.load("1"))
+
+        assert [swept(), swept()] == [0, 0]
+        assert self.messages() == [{"args": ["1"], "kwargs": {}}]
+
+    def test_what_was_never_sent_is_handed_over_once(self, swept):
+        keep("1")
+
+        assert [swept(), swept()] == [1, 0]
+        assert self.messages() == [{"args": ["1"], "kwargs": {}}]
+
+    @pytest.mark.parametrize("status", ["RUNNING", "FAILED", "SUCCESSFUL", None])
+    def test_so_is_that_whose_message_is_gone_or_was_taken_in_vain(self, swept, status):
+        keep("1")
+        tasks.hand_over(tasks.load("1"))
+        if status is None:
+            DBTaskResult.objects.all().delete()
+        else:
+            DBTaskResult.objects.update(status=status)
+
+        assert [swept(), swept()] == [1, 0]
+
+    @pytest.mark.parametrize(("handed_over", "again"), [(5, 1), (10, 1), (14, 0), (20, 0)])
+    @pytest.mark.parametrize("queue", ["backend", "runner"])
+    def test_a_queue_that_cannot_tell_is_asked_more_and_more_seldom(
+        self, settings, monkeypatch, queue, handed_over, again
+    ):
+        """What has waited since then as long as it had before."""
+        monkeypatch.setattr(Silent, "started", [])
+        settings.TASKS = {"default": {"BACKEND": f"{__name__}.CannotTell"}}
+        if queue == "runner":
+            settings.DJANGO_MCP = {"TASKS": {"RUNNER": f"{__name__}.Silent"}}
+        keep("1")
+        tasks.hand_over(tasks.load("1"))
+        now = timezone.now()
+        created, handed = now - timedelta(minutes=25), now - timedelta(minutes=25 - handed_over)
+        BackgroundTask.objects.update(created_at=created, last_updated_at=handed)
+
+        assert mcp("sweep").endswith(f"\n{again} tasks that were in no queue are handed over again.\n")
+        assert mcp("sweep").endswith("\n0 tasks that were in no queue are handed over again.\n")
+        assert len(self.messages()) + len(Silent.started) == 1 + again
+
+    def test_what_goes_on_after_an_answer_is_not_taken_for_sent_before_it_is(self, settings, monkeypatch):
+        settings.DJANGO_MCP = {"TASKS": {"RUNNER": f"{__name__}.Silent"}}
+        found = []
+        monkeypatch.setattr(Silent, "start", lambda self, task_id: found.append(tasks.load(task_id).ticket))
+        question = {"key": "q", "request": {}}
+        keep("1", status="input_required", questions={"q": question}, ticket="", asked=["q"])
+        tasks.deliver(tasks.load("1"), {"q": {"action": "decline"}})
+
+        assert (found, tasks.load("1").ticket) == ([None], "")
+
+    def test_what_is_being_done_or_is_new_is_left_alone(self, swept):
+        keep("1", worker="w", heartbeat_at=timezone.now())
+        assert swept() == 0
+
+        keep("2")
+        assert mcp("sweep").endswith("0 tasks that were in no queue are handed over again.\n")
+
+
+class Elsewhere(MemoryStore):
+    """A store of a site's own."""
+
+    in_process = False
+
+    async def records(self, status):
+        return [record for record in self._records.values() if status in (None, record.status)]
+
+    async def prune(self):
+        return 7
+
+
+class TestOtherStores:
+    """The commands look where tasks are kept, wherever that is."""
+
+    @pytest.fixture
+    def elsewhere(self, settings):
+        settings.INSTALLED_APPS = [
+            name for name in settings.INSTALLED_APPS if name != "django_mcp.background"
+        ]
+        runner = {"RUNNER": f"{__name__}.Silent"}
+        settings.DJANGO_MCP = {"TASKS": {"STORE": f"{__name__}.Elsewhere", **runner}}
+        return async_to_sync(tasks.store().create)
+
+    def test_they_are_listed_swept_cancelled_and_pruned(self, elsewhere):
+        now = timezone.now()
+        elsewhere(record("1", status="completed", status_message="done", action="write"))
+        elsewhere(record("2", worker="w", heartbeat_at=now - timedelta(seconds=90)))
+        elsewhere(record("3", last_updated_at=now - timedelta(seconds=90)))
+
+        assert mcp("sweep").splitlines() == [
+            "1 tasks had lost their worker and have failed.",
+            "1 tasks that were in no queue are handed over again.",
+        ]
+        assert mcp("cancel", "3") == "Task 3 is cancelled.\n"
+        assert mcp("prune") == "7 tasks are forgotten.\n"
+        shown = [(row["id"], row["status"], row["message"]) for row in json.loads(mcp("list", "--json"))]
+        assert shown == [
+            ("1", "completed", "done"),
+            ("2", "failed", tasks.LOST),
+            ("3", "cancelled", "cancelled"),
+        ]
+        assert [row["id"] for row in json.loads(mcp("list", "--json", "--status", "failed"))] == ["2"]
+
+    @pytest.mark.parametrize(
+        ("command", "method"), [("list", "records"), ("sweep", "records"), ("prune", "prune")]
+    )
+    def test_a_store_that_cannot_be_looked_into_is_told(self, settings, command, method):
+        settings.DJANGO_MCP = {"TASKS": {"STORE": MEMORY}}
+        keep("1")
+
+        with pytest.raises(CommandError, match=f"^{MEMORY} cannot do this: it has no method {method}\\.$"):
+            mcp(command)

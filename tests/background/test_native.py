@@ -12,6 +12,7 @@ from django_mcp import BaseTool, Context, get_server, testing
 from django_mcp.background import work
 from django_mcp.dispatch import tasks
 from django_mcp.protocol.jsonrpc import Message
+from tests import nul
 from tests.asking import accepted, form
 from tests.wire import META, SERVER_INFO, P, refused, result, text
 
@@ -316,6 +317,19 @@ class TestRefusals:
 
         assert answer == refused("dispatch", "unknown_task", 400, -32602, message)
 
+    @pytest.mark.django_db
+    @pytest.mark.parametrize("sent", ["0" * 32, "0" * 31 + "\0", "a\0", "é"])
+    def test_one_that_no_database_can_hold_is_unknown(self, client, in_memory, method, sent):
+        in_memory["STORE"] = "django_mcp.background.store.OrmStore"
+        speaker = testing.Client(capabilities=NATIVE[f"{P}clientCapabilities"])
+        with nul.refused(), pytest.raises(testing.JSONRPCError) as raised:
+            speaker.send(method, self.params(method, taskId=sent))
+
+        assert (raised.value.code, raised.value.message) == (
+            -32602,
+            f"Unknown task: {sent}. Its id is wrong, or its time is over.",
+        )
+
     def test_no_id(self, client, method):
         message = "params.taskId must be a string that names a task."
 
@@ -333,7 +347,8 @@ class TestRefusals:
 
 @pytest.mark.parametrize("params", [{}, {"taskId": 7}, {"taskId": None}])
 def test_without_http_an_id_is_judged_where_the_request_is_answered(params):
-    message = Message(True, 1, "tasks/get", params, version="2026-07-28")
+    message = Message(True, 1, "tasks/get", params)
+    message.version = "2026-07-28"
     with testing.served(Report):
         response = get_server().handle(message, Context())
 

@@ -10,7 +10,8 @@ import pytest
 from django_mcp import BaseTool, Tool, ToolError, action, errors, report_progress, testing
 from django_mcp.background.store import MemoryStore
 from django_mcp.dispatch import tasks
-from tests.background.conftest import Poller
+from tests import nul
+from tests.background.conftest import MEMORY, Poller
 from tests.factories import UserFactory
 from tests.wire import members, text
 
@@ -393,12 +394,18 @@ class TestIds:
         message = f"{tool} needs task_id: the id that a background call answered with, a string."
         assert members(result) == error("invalid_arguments", message)
 
+    @pytest.mark.django_db
+    @pytest.mark.parametrize("store", ["django_mcp.background.store.OrmStore", MEMORY])
+    @pytest.mark.parametrize(
+        "sent", ["7", "0" * 32, "0" * 31 + "\0", "\0", " " + "0" * 32 + "\n", "é", "x" * 100]
+    )
     @pytest.mark.parametrize("tool", ["task_status", "task_result", "task_cancel"])
-    def test_an_unknown_one_is_told(self, client, tool):
-        with testing.served(Report):
-            result = client.call(tool, {"task_id": "7"})
+    def test_an_unknown_one_is_told_whatever_text_it_is(self, client, in_memory, store, tool, sent):
+        in_memory["STORE"] = store
+        with testing.served(Report), nul.refused():
+            result = client.call(tool, {"task_id": sent})
 
-        message = "There is no task '7': the id is wrong, or its time is over."
+        message = f"There is no task {sent!r}: the id is wrong, or its time is over."
         assert members(result) == error("unknown_task", message)
 
     @pytest.mark.django_db

@@ -47,6 +47,8 @@ def test_a_task_is_had_back_as_it_was(store):
     kept = record(
         action="write",
         axes={"tenant": "a"},
+        locale={"language": "de", "time_zone": 120},
+        trace={"baggage": "a\0"},
         capabilities={"elicitation": {}},
         status_message="working on it",
         answers={"q": {"action": "accept"}},
@@ -55,6 +57,7 @@ def test_a_task_is_had_back_as_it_was(store):
         result={"content": []},
         error={"code": 1},
         worker="w",
+        ticket="7",
         heartbeat_at=now,
         cancel_requested=True,
         created_at=now,

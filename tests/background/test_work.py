@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from django.core.management import call_command
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.utils.translation import gettext_lazy
 
 from django_mcp import BaseTool, Context, signals, testing
@@ -62,6 +62,8 @@ def unstarted(monkeypatch):
     """Work is submitted and waits."""
 
     class Runner:
+        in_process = True
+
         def start(self, task_id):
             pass
 
@@ -249,6 +251,35 @@ class TestPatience:
         work.perform(task_id)
 
         assert tasks.load(task_id).status == "completed"
+
+    @pytest.mark.parametrize("step", ["update", "get"])
+    @pytest.mark.parametrize(
+        ("failures", "status"), [(10, "completed"), (11, "working")], ids=["43 seconds", "longer"]
+    )
+    @pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+    def test_it_is_waited_for_as_long_as_the_worker_counts_as_alive(
+        self, monkeypatch, step, failures, status, error
+    ):
+        task_id = Poller().submit("whoami")
+        store, left = tasks.store(), [error("down")] * failures
+        asked = getattr(store, step)
+
+        async def fails_first(*args, **kwargs):
+            if left:
+                raise left.pop()
+            return await asked(*args, **kwargs)
+
+        monkeypatch.setattr(store, step, fails_first)
+        with testing.fake_clock() as clock:
+            if status == "completed":
+                work.perform(task_id, watched=False)
+            else:
+                with pytest.raises(error):
+                    work.perform(task_id, watched=False)
+
+        assert tasks.load(task_id).status == status
+        assert clock.slept == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10, 10, 10]
+        assert sum(clock.slept) < tasks.STALE_S - tasks.HEARTBEAT_S
 
     def test_a_look_that_fails_is_not_the_end(self, gate, monkeypatch, caplog):
         class Waits(WhoAmI):

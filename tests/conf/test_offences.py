@@ -40,6 +40,22 @@ def offences(settings: Any, raw: Any) -> list[tuple[str, str, str, str]]:
     return [(offence.rule, offence.callback, offence.message, offence.fix) for offence in found]
 
 
+@pytest.mark.parametrize("name", ["DJANGO_MPC", "DJANGO_MCPS", "DJANGOMCP"])
+def test_settings_under_a_name_that_is_nearly_right_are_warned_of(settings: Any, name: str) -> None:
+    del settings.DJANGO_MCP
+    setattr(settings, name, {"AUTH": "site.auth"})
+    [offence] = conf.offences()
+    assert offence == Offence(
+        rule="setting-misspelt",
+        message=f"The setting {name} is nearly DJANGO_MCP, which is not set.",
+        fix="Did you mean DJANGO_MCP?",
+        callback="DJANGO_MCP",
+        warning=True,
+    )
+    settings.DJANGO_MCP = {}
+    assert conf.offences() == []
+
+
 def test_settings_that_are_no_mapping_are_refused(settings: Any) -> None:
     names = ", ".join(setting.name for setting in conf.SETTINGS)
     assert offences(settings, []) == [

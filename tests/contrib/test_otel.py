@@ -56,6 +56,27 @@ class Shop(Tool):
         raise errors.TransientError("busy")
 
 
+class Reports(Tool):
+    """Reports, written in the background."""
+
+    @action(description="Write one", properties={}, background=True)
+    def report(self, data, ctx):
+        return 1
+
+    @action(description="Write one", properties={}, background=True)
+    async def areport(self, data, ctx):
+        return 1
+
+
+class Nobody:
+    """A runner that leaves the work to the test."""
+
+    in_process = True
+
+    def start(self, task_id):
+        pass
+
+
 class Telemetry:
     def __init__(self):
         self.spans = InMemorySpanExporter()
@@ -164,6 +185,21 @@ def test_the_parent_is_what_the_request_says(telemetry, run, name):
 
     assert f"{span.parent.trace_id:032x}" == TRACEPARENT.split("-")[1]
     assert f"{span.parent.span_id:016x}" == TRACEPARENT.split("-")[2]
+
+
+@pytest.mark.parametrize("name", ["report", "areport"])
+def test_the_work_of_a_task_stands_below_the_trace_of_its_request(telemetry, settings, name):
+    tasks = {"STORE": "django_mcp.background.store.MemoryStore", "RUNNER": f"{__name__}.Nobody"}
+    settings.DJANGO_MCP = {"TASKS": tasks}
+    with testing.served(Reports):
+        ctx = testing.build_context(meta={"traceparent": TRACEPARENT})
+        testing.run_task(testing.run_tool("reports", action=name, ctx=ctx))
+    spans = telemetry.finished(f"reports {name}")
+
+    assert [span.attributes["django_mcp.request_id"] for span in spans] == ["1", "None"]
+    assert [f"{span.parent.trace_id:032x}-{span.parent.span_id:016x}" for span in spans] == [
+        TRACEPARENT[3:-3]
+    ] * 2
 
 
 async def test_else_the_parent_is_the_current_span_which_stays_current(telemetry):

@@ -7,7 +7,8 @@ import json
 import logging
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
+from django.http import Http404
 
 from django_mcp import BaseTool, Hint, Reply, Tool, ToolError, action, signals, testing
 from example_project.tracker.models import Project
@@ -296,18 +297,32 @@ def test_what_a_handler_raises_is_contained(run, declare, exposed, raised, excep
         assert result == fault(exception, message)
 
 
-def test_in_production_a_fault_says_nothing_but_where_the_log_has_it(run, declare, caplog):
-    declare(raising(RuntimeError("secret")))
+@pytest.mark.parametrize(
+    ("raised", "then", "marks"),
+    [
+        (RuntimeError, "Do not repeat the call with the same arguments; tell the user.", ("error", False)),
+        (Http404, "Do not repeat the call with the same arguments; tell the user.", ("permanent", False)),
+        (OperationalError, "Call again later.", ("transient", True)),
+    ],
+)
+def test_in_production_a_fault_says_where_the_log_has_it_and_what_to_do(
+    run, declare, caplog, raised, then, marks
+):
+    declare(raising(raised("secret")))
     failed = []
     signals.tool_failed.connect(receiver := lambda **fields: failed.append(fields))
     result = call(run)
     signals.tool_failed.disconnect(receiver)
     [event] = failed
-    message = f"Internal error; the site's log has it as {event['reference']}."
-    assert result == fault("RuntimeError", message)
+    message = f"Internal error; the site's log has it as {event['reference']}. {then}"
+    code, retryable = marks
+    assert result == {
+        **fault(raised.__name__, message),
+        "_meta": {"django_mcp.error": code, "django_mcp.retryable": retryable},
+    }
     [record] = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert event["reference"] in record.getMessage()
-    assert isinstance(record.exc_info[1], RuntimeError)
+    assert isinstance(record.exc_info[1], raised)
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, GeneratorExit, asyncio.CancelledError])
@@ -387,7 +402,7 @@ def test_an_answer_that_breaks_the_output_schema_is_a_fault_of_its_own(run, decl
     body = {
         "errorType": "output_mismatch",
         "tool": "tool",
-        "message": "The answer breaks the tool's output schema at 1 paths. n: must be of type integer",
+        "message": "The answer breaks the tool's output schema at 1 path. n: must be of type integer",
     }
     assert call(run) == failure(json.dumps(body, separators=(",", ":")))
 

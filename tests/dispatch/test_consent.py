@@ -7,7 +7,7 @@ import json
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from django_mcp import BaseTool, Tool, ToolError, Toolset, action, signals, testing
 from django_mcp.background.models import SpentState
@@ -73,6 +73,49 @@ class Vault(Tool):
         return {}
 
 
+class Accounts(Tool):
+    """Accounts."""
+
+    @action(
+        description="Close one",
+        properties={
+            "code": {"type": "string", "format": "password"},
+            "owner": {
+                "type": "object",
+                "properties": {"pin": {"type": "string", "writeOnly": True}, "n": {}},
+            },
+            "keys": {"type": "array", "items": {"type": "string", "format": "password"}},
+            "floor": {"type": "integer"},
+        },
+        destructive=True,
+    )
+    def close(self, data, ctx):
+        return {}
+
+
+class Shredder(BaseTool):
+    """Shreds."""
+
+    input_schema = {"type": "object", "properties": {"code": {"type": "string", "writeOnly": True}}}
+    options = {"destructive": True}
+
+    def run(self, arguments, ctx):
+        return {}
+
+
+class Owner(BaseModel):
+    pin: SecretStr
+    name: str
+
+
+class Gate(Toolset):
+    destructive = True
+
+    def execute(self, owner: Owner, codes: list[SecretStr]) -> int:
+        """Open it."""
+        return 1
+
+
 class Alarm(Toolset):
     destructive = True
 
@@ -91,7 +134,7 @@ def call(wire, settings):
         arguments = arguments or {"action": action, "data": {"id": 7} if data is None else data}
         return wire.modern("tools/call", {"name": tool, "arguments": arguments, **params}, meta=meta)
 
-    with testing.served(Files, Format, Vault, Alarm):
+    with testing.served(Files, Format, Vault, Alarm, Accounts, Shredder, Gate):
         yield call
 
 
@@ -115,17 +158,43 @@ UNSUPPORTED = text(
 )
 
 
+NESTED = {"code": "s", "owner": {"pin": "s", "n": 1}, "keys": ["s", "s"], "floor": 3}
+
+
 @pytest.mark.parametrize(
-    ("tool", "arguments", "what"),
+    ("tool", "arguments", "what", "shown"),
     [
-        ("vault", {"action": "empty", "data": {"code": "1234", "floor": 3}}, "vault: empty"),
-        ("alarm__execute", {"code": "1234", "floor": 3}, "alarm__execute"),
+        (
+            "vault",
+            {"action": "empty", "data": {"code": "1234", "floor": 3}},
+            "vault: empty",
+            '{"code":"**********","floor":3}',
+        ),
+        (
+            "alarm__execute",
+            {"code": "1234", "floor": 3},
+            "alarm__execute",
+            '{"code":"**********","floor":3}',
+        ),
+        (
+            "accounts",
+            {"action": "close", "data": NESTED},
+            "accounts: close",
+            '{"code":"**********","owner":{"pin":"**********","n":1},"keys":["**********","**********"],"floor":3}',
+        ),
+        (
+            "gate__execute",
+            {"owner": {"pin": "1234", "name": "ada"}, "codes": ["1234"]},
+            "gate__execute",
+            '{"owner":{"pin":"**********","name":"ada"},"codes":["**********"]}',
+        ),
+        ("shredder", {"code": "1234", "floor": 3}, "shredder", '{"code":"**********","floor":3}'),
     ],
 )
-def test_the_question_shows_no_secret(call, tool, arguments, what):
+def test_the_question_shows_no_secret(call, tool, arguments, what, shown):
     requests, _ = asked(call(tool=tool, arguments=arguments))
     assert requests["confirm"]["params"]["message"] == (
-        f'{what} is destructive. It would run with {{"code":"**********","floor":3}}. Go on?'
+        f"{what} is destructive. It would run with {shown}. Go on?"
     )
 
 

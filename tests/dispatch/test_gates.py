@@ -138,7 +138,7 @@ CLOSED_CREATE = {
 def test_a_stray_argument_is_refused_with_the_arguments_that_exist(refused, tool):
     assert refused(tool, {"actoin": "create", "data": {}}) == {
         "error": "unknown_arguments",
-        "message": f"{tool} takes only the arguments action, data.",
+        "message": f"{tool} takes only the arguments action, data; what an action takes goes into data.",
         "unknown": ["actoin"],
         "unknown_count": 1,
         "allowed": ["action", "data"],
@@ -158,21 +158,33 @@ def test_a_stray_argument_is_told_before_a_wrong_type(refused, tool):
     assert refused(tool, {"action": 1, "zzz": 1})["error"] == "unknown_arguments"
 
 
-@pytest.mark.parametrize("data", [[], "text", 1, None, True])
-def test_data_that_is_no_object_is_refused_by_name(refused, tool, data):
+@pytest.mark.parametrize(
+    ("data", "sent"),
+    [
+        ([], "array"),
+        ('{"name": "lamp"}', "string"),
+        (1, "number"),
+        (1.5, "number"),
+        (None, "null"),
+        (True, "boolean"),
+    ],
+)
+def test_data_that_is_no_object_is_refused_by_name(refused, tool, data, sent):
     assert refused(tool, {"action": "create", "data": data}) == {
         "error": "invalid_argument_types",
-        "message": "data must be of JSON type object.",
+        "message": f"data must be of JSON type object, not {sent}.",
         "invalid": {"data": "object"},
         "help": f'help {{tool: "{tool}"}}',
     }
 
 
-@pytest.mark.parametrize("action_sent", [1, None, ["create"], {}])
-def test_an_action_that_is_no_string_is_refused_by_name(refused, tool, action_sent):
+@pytest.mark.parametrize(
+    ("action_sent", "sent"), [(1, "number"), (None, "null"), (["create"], "array"), ({}, "object")]
+)
+def test_an_action_that_is_no_string_is_refused_by_name(refused, tool, action_sent, sent):
     assert refused(tool, {"action": action_sent}) == {
         "error": "invalid_argument_types",
-        "message": "action must be of JSON type string.",
+        "message": f"action must be of JSON type string, not {sent}.",
         "invalid": {"action": "string"},
         "help": f'help {{tool: "{tool}"}}',
     }

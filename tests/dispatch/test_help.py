@@ -112,14 +112,18 @@ def test_a_tool_is_shown_with_what_its_actions_declare_closed(body):
     }
 
 
-@pytest.mark.parametrize(("tool", "description"), [("hand", "Written by hand.")])
-def test_a_tool_without_actions_is_shown_without(body, tool, description):
-    assert body("help", {"tool": tool}) == {"tool": tool, "description": description, "actions": {}}
+def test_a_tool_without_actions_is_shown_with_what_it_takes(body):
+    assert body("help", {"tool": "hand"}) == {
+        "tool": "hand",
+        "description": "Written by hand.",
+        "actions": {},
+        "input_schema": Hand.input_schema,
+    }
 
 
 def test_help_on_help_has_no_actions(body):
     shown = body("help", {"tool": "help"})
-    assert (shown.keys(), shown["actions"]) == ({"tool", "description", "actions"}, {})
+    assert (shown.keys(), shown["actions"]) == ({"tool", "description", "actions", "input_schema"}, {})
 
 
 def test_an_action_is_shown_flat_with_the_facts_of_the_moment(body):
@@ -175,7 +179,7 @@ def test_a_misspelt_argument_is_refused_with_the_arguments_of_help(refused):
 def test_mistyped_arguments_are_named_together(refused):
     assert refused({"tool": 1, "action": None}) == {
         "error": "invalid_argument_types",
-        "message": "action must be of JSON type string and tool must be of JSON type string.",
+        "message": "action must be of JSON type string, not null and tool must be of JSON type string, not number.",
         "invalid": {"action": "string", "tool": "string"},
         "help": "help {}",
     }

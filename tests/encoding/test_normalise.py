@@ -16,7 +16,7 @@ import pydantic.dataclasses
 import pytest
 from django.contrib.auth.models import Group
 from django.db import models
-from django.http import QueryDict
+from django.http import JsonResponse, QueryDict
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy, override
@@ -274,6 +274,11 @@ def test_model_instances_are_refused_without_a_query(
             CONVERT,
         ),
         (iter([1]), "an object of the type builtins.list_iterator", "Return list(...) of it."),
+        (
+            JsonResponse({}),
+            "an object of the type django.http.response.JsonResponse",
+            "Return what it was made of: the response is made here.",
+        ),
         ({}.keys(), "an object of the type builtins.dict_keys", "Return list(...) of it."),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,

@@ -47,7 +47,7 @@ class Site:
         request = urllib.request.Request(f"{self.address}/mcp", json.dumps(body).encode(), headers)
         with urllib.request.urlopen(request, timeout=60) as response:
             result = json.loads(response.read())["result"]
-        assert result["isError"] is False
+        assert result["isError"] is False, result
         return json.loads(result["content"][0]["text"])
 
     def submit(self, action: str) -> str:
@@ -105,6 +105,12 @@ def test_a_site_submits_and_a_worker_runs(site):
         site.until(task_id, "completed")
 
     assert site.call("task_result", {"task_id": task_id}) == {"done": task_id}
+
+
+@pytest.mark.parametrize("sent", ["a\0b", "\0" * 32, "é" * 32])
+def test_an_id_that_no_database_can_hold_is_an_unknown_one(site, sent):
+    with pytest.raises(AssertionError, match="There is no task"):
+        site.status(sent)
 
 
 RESULTS = {

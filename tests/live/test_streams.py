@@ -121,6 +121,19 @@ def test_each_step_is_heard_before_the_next_is_taken(endpoint, tool, name):
     assert (answer["id"], answer["result"]["content"][0]["text"]) == (name, '{"done":3}')
 
 
+@pytest.mark.parametrize("size", [0, 1_000_000])  # what the network takes in by itself, and far more
+def test_a_client_that_reads_late_gets_everything_in_order(endpoint, tool, name, size):
+    with Stream(endpoint, tool, "run", name=name, steps=STEPS, size=size) as stream:
+        control(endpoint, "wait", name=f"{name} done")
+        assert {header: stream.response.headers[header] for header in HEADERS} == HEADERS
+        *notifications, answer = stream
+    message = name + "." * size
+    assert [told(one) for one in notifications] == [
+        (f"{name} token", step, STEPS, message) for step in range(1, STEPS + 1)
+    ]
+    assert (answer["id"], answer["result"]["content"][0]["text"]) == (name, f'{{"done":"{name}"}}')
+
+
 def test_a_client_that_leaves_its_stream_gives_the_call_up(endpoint, tool, name):
     with Stream(endpoint, tool, "endless", name=name) as stream:
         assert next(iter(stream))["method"] == "notifications/progress"

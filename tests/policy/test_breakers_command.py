@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from django_mcp import Axis, BaseTool, Breaker, Policy, errors, testing
+from tests.failing import OPERATIONS, Failing
 from tests.policy.answers import Script, code
 from tests.policy.conftest import shop
 
@@ -74,12 +75,29 @@ def test_open_ones_are_shown_by_tenant_and_reset(clock):
         assert code(testing.run_tool("shop", action="buy")) == "transient"
 
 
+def test_a_breaker_of_each_process_cannot_be_reset_from_here():
+    with pytest.raises(CommandError) as refused:
+        mcp("own", "--reset")
+    assert str(refused.value) == (
+        "Nothing to reset: each process keeps own buy itself. Only a breaker with shared=True can be reset from here."
+    )
+
+
 def test_a_breaker_opens_anew_in_its_place(clock):
     for _ in range(2):
         testing.run_tool("shop", action="buy")
         clock.advance(30)
 
     assert [one["state"] for one in json.loads(mcp("shop", "--json")[0])] == ["open"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--json"], ["--reset"]])
+def test_a_cache_that_fails_is_told(settings, monkeypatch, arguments):
+    settings.CACHES = {"default": {"BACKEND": "tests.failing.Failing", "LOCATION": "command"}}
+    monkeypatch.setattr(Failing, "failing", frozenset(OPERATIONS))
+
+    with pytest.raises(CommandError, match=r"^The cache 'default' fails \(ConnectionError: get is down!+… "):
+        mcp(*arguments)
 
 
 def test_what_has_no_breaker_is_told():

@@ -10,7 +10,8 @@ from django.core import signing
 
 from django_mcp import BaseTool, testing
 from tests.asking import AGE, FORMS, INVALID_STATE, NAME, AsyncInterview, Interview, accepted, asked, form
-from tests.wire import ABSENT, result, text
+from tests.failing import Failing
+from tests.wire import ABSENT, refused, result, text
 
 DONE = result(text('{"name":"Ada","age":36}'))
 
@@ -209,3 +210,16 @@ class TestOnce:
         asked(interview(once=["who"], requestState=state))
 
         assert interview(once=["who"], requestState=state) == INVALID_STATE
+
+    def test_where_the_single_use_cannot_be_noted_nothing_runs(self, interview, settings, monkeypatch):
+        without_background(settings)
+        settings.CACHES = {"default": {"BACKEND": "tests.failing.Failing", "LOCATION": "once"}}
+        _, state = asked(interview(once=["who"]))
+        answers = self.WHO | self.AGE
+        monkeypatch.setattr(Failing, "failing", frozenset({"add"}))
+        assert interview(once=["who"], requestState=state, inputResponses=answers) == refused(
+            "dispatch", "internal_error", 200, -32603, "Internal error; the server's log has it."
+        )
+
+        monkeypatch.undo()
+        assert interview(once=["who"], requestState=state, inputResponses=answers) == DONE

@@ -13,7 +13,17 @@ import pytest
 from django.core.checks import Error, Warning
 from django.utils.functional import lazystr
 
-from django_mcp import BaseTool, ConfigurationError, Icon, Tool, action, register, testing, tool
+from django_mcp import (
+    BaseTool,
+    ConfigurationError,
+    Icon,
+    Tool,
+    Toolset,
+    action,
+    register,
+    testing,
+    tool as typed_tool,
+)
 from django_mcp.authoring import declare
 from django_mcp.checks import check_mcp
 from django_mcp.registry.catalog import catalog
@@ -92,7 +102,8 @@ def test_an_action_name_is_a_string_of_one_line(name, label, problem):
                 (
                     "E022",
                     "unknown keys alpha, zeta; known are description, properties, required, required_one_of, "
-                    "defaults, notes, related, examples.",
+                    "defaults, notes, related, examples, and the options permission, read_only, destructive, "
+                    "idempotent, open_world, background, policy, timeout.",
                 )
             ],
         ),
@@ -517,11 +528,11 @@ CLEAN = "text with a lone surrogate, which is no character"
     ],
 )
 def test_what_a_tool_says_of_itself_is_json(member, value, problem):
-    expected = [("E018", f"plain: {problem}.")]
+    expected = [("E019", f"plain: {problem}.")]
     assert found(plain({"do": GOOD}, **{member: value})) == expected
     if member != "annotations":  # of a typed tool they come from its options
         with testing.served():
-            typed = tool(name="plain", **{"description": "x", member: value})(lambda: 1)
+            typed = typed_tool(name="plain", **{"description": "x", member: value})(lambda: 1)
         assert found(typed) == expected
 
 
@@ -596,6 +607,7 @@ def test_a_tool_without_description_is_refused():
     assert found(Bare) == [
         ("E005", "bare: description must be a string, lazily translated or not; it is None.")
     ]
+    assert hints(Bare) == ["Write a docstring."]
 
 
 def test_a_description_is_inherited_from_the_tool_it_derives_from():
@@ -698,6 +710,55 @@ def test_an_override_without_the_mark_is_no_action():
         assert list(catalog("default").registrations[0].actions) == ["one"]
 
 
+@pytest.mark.parametrize(
+    ("callback", "parameters"),
+    [
+        ("before_submit", "action, data, ctx"),
+        ("hints", "action, hint_context"),
+        ("handle_error", "reason"),
+        ("action_context", "action, ctx"),
+    ],
+)
+def test_callbacks_take_what_they_are_called_with(callback, parameters):
+    def wrong(self):
+        return None
+
+    for tool in (
+        plain({}, **{callback: wrong}),
+        type("Plain", (Toolset,), {"__module__": __name__, callback: wrong, "execute": execute}),
+    ):
+        [(id_, message)] = found(tool)
+        assert (id_, message.partition(": ")[2]) == (
+            "E018",
+            f"{callback} cannot be called: too many positional arguments.",
+        )
+        assert hints(tool) == [f"Write it as {callback}(self, {parameters})."]
+
+
+def execute(self) -> int:
+    """The only tool of a Toolset."""
+    return 1
+
+
+def test_a_callback_that_python_does_not_describe_is_taken_as_it_is():
+    assert found(plain({}, handle_error=str)) == []
+
+
+def test_run_takes_arguments_and_context():
+    class Wrong(BaseTool):
+        """Wrong."""
+
+        input_schema = {"type": "object", "properties": {}}
+
+        def run(self, arguments):
+            return {}
+
+    assert found(Wrong) == [
+        ("E009", "wrong: run cannot be called as a handler: too many positional arguments.")
+    ]
+    assert hints(Wrong) == ["Write it as run(self, arguments, ctx)."]
+
+
 @pytest.mark.parametrize("callback", ["hints", "handle_error", "action_context"])
 def test_callbacks_are_plain_functions(callback):
     async def late(self, *args):
@@ -719,6 +780,68 @@ def test_a_handler_takes_data_and_context():
     assert found(Wrong) == [
         ("E009", "wrong: do cannot be called as a handler: too many positional arguments.")
     ]
+
+
+def hints(*tools):
+    """What the offences of these tools say to do, without the place."""
+    with declare.replaced(tools):
+        return [message.hint.rsplit(" (", 1)[0] for message in check_mcp(None)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "hint"),
+    [
+        ({**GOOD, "readonly": True, "note": ""}, "Did you mean notes and read_only?"),
+        ({**GOOD, "zeta": 1}, "Remove them or correct their spelling."),
+        ({**GOOD, "read_only": True, "timeout": 1}, "Put read_only, timeout into options."),
+        ({**GOOD, "read_only": True, "note": ""}, "Put read_only into options. Did you mean notes?"),
+        ({**GOOD, "options": {"readonly": True}}, "Did you mean read_only?"),
+        ({**GOOD, "options": {"zeta": True}}, "Remove them or correct their spelling."),
+    ],
+)
+def test_a_key_that_is_not_known_is_told_with_the_one_that_was_meant(schema, hint):
+    assert hints(plain({"do": schema})) == [hint]
+
+
+def test_a_keyword_that_is_nearly_one_is_warned_of_in_every_schema_of_a_tool():
+    class Hand(BaseTool):
+        """Hand-written."""
+
+        input_schema = {"type": "object", "properties": {"p": {"typ": "string"}}}
+        output_schema = {"type": "object", "propertys": {}}
+
+        def run(self, arguments, ctx):
+            return {}
+
+    assert found(plain({"do": {**GOOD, "properties": {"p": {"minLenght": 1}}}}), Hand) == [
+        ("W007", "plain: Action do: properties.p.minLenght is no keyword, so it has no effect."),
+        ("W007", "hand: input_schema: properties.p.typ is no keyword, so it has no effect."),
+        ("W007", "hand: output_schema: propertys is no keyword, so it has no effect."),
+    ]
+
+
+@pytest.mark.parametrize("schema", ["Do it", {"description": "Do it", "properties": {}}, 3])
+def test_what_action_is_given_without_a_name_is_told_by_a_check(schema):
+    class Wrong(Tool):
+        """Wrong."""
+
+        @action(schema)
+        def do(self, data, ctx):
+            return {}
+
+    assert found(Wrong) == [("E021", f"wrong: Action do: its schema is {(schema,)}, not a plain dict.")]
+    assert hints(Wrong) == ["Write a dict; @action takes its keys by name, as in @action(description=...)."]
+
+
+def test_a_wrong_run_action_is_told_once_and_as_such():
+    def run_action(self, action, data):
+        return {}
+
+    wrong = plain({"do": GOOD, "undo": GOOD}, run_action=run_action)
+    assert found(wrong) == [
+        ("E009", "plain: run_action cannot be called as a handler: too many positional arguments.")
+    ]
+    assert hints(wrong) == ["Write it as run_action(self, action, data, ctx)."]
 
 
 @pytest.mark.django_db

@@ -55,6 +55,24 @@ def test_a_site_adds_formats_and_may_replace_annotations():
     )
 
 
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+def test_an_example_of_a_format_is_one(name):
+    """A refused date and time mostly lacks its offset, a refused UUID its hyphens."""
+    example = Formats.of({}).example(name)
+    assert example is None or ValueGate({"format": name}, Formats.of({})).is_valid(example)
+
+
+def test_a_check_of_the_sites_own_is_told_without_an_example_that_it_may_refuse():
+    gate = ValueGate({"format": "date"}, Formats.of({"date": str.isupper}))
+    assert gate.problems("2027-01-31") == ([("", ["must be a valid date"])], 1)
+
+
+def test_an_example_is_told_wherever_the_format_stands():
+    schema = {"if": {}, "then": {"anyOf": [{"format": "duration"}, {"type": "null"}]}}
+    told = "must satisfy one of: must be a valid duration, such as PT1H30M; or must be of type null (since it matches {})"
+    assert ValueGate(schema, Formats.of({})).problems("1h") == ([("", [told])], 1)
+
+
 def test_an_unknown_format_cannot_be_built():
     with pytest.raises(SchemaError, match="Unknown format"):
         ValueGate({"format": "dat"}, Formats.of({}))

@@ -81,7 +81,49 @@ def test_definitions_of_several_carry_the_name_of_their_tool():
     assert not accepts(schema, {"result": ["1"]})
     assert accepts(schema, {"result": {"again": {"child": {}}}})
     assert not accepts(schema, {"result": {"again": {"child": {"next": 3}}}})
-    assert schema["properties"]["result"]["oneOf"][2]["not"]["$ref"] == "#here"
+    assert schema["properties"]["result"]["oneOf"][2]["not"]["$ref"] == "#_c.here"
+
+
+@pytest.mark.parametrize(
+    "reference", ["#/$defs/a~1 b", "#/%24defs/a~1%20b", "#/%24%64efs/a~1 b", "#/properties/again"]
+)
+def test_a_reference_is_found_however_it_is_written(reference):
+    holding = {
+        "type": "object",
+        "properties": {"v": {"$ref": reference}, "again": {"type": "integer"}},
+        "$defs": {"a/ b": {"type": "integer"}},
+    }
+    for schema in (union.results({"a": holding, "b": TEXT}), union.results({"a": holding})):
+        assert accepts(schema, {"result": {"v": 1}})
+        assert not accepts(schema, {"result": {"v": "1"}})
+
+
+@pytest.mark.parametrize("reference", ["$ref", "$dynamicRef"])
+@pytest.mark.parametrize("anchor", ["$anchor", "$dynamicAnchor"])
+def test_anchors_of_the_same_name_are_each_their_tool_s(reference, anchor):
+    def holding(kind):
+        return {
+            "type": "object",
+            "properties": {kind: {reference: "#here"}},
+            "required": [kind],
+            "$defs": {"X": {anchor: "here", "type": kind}},
+        }
+
+    schema = union.results({"1": holding("string"), "-": holding("integer")})
+
+    assert accepts(schema, {"result": {"string": "x"}})
+    assert accepts(schema, {"result": {"integer": 1}})
+    assert not accepts(schema, {"result": {"integer": "x"}})
+    assert accepts(union.results({"1": holding("string")}), {"result": {"string": "x"}})
+
+
+@pytest.mark.parametrize("others", [{}, {"b": {"type": "string"}}, {"b": {"type": "object"}}])
+def test_what_a_schema_calls_itself_does_not_part_it_from_its_definitions(others):
+    schema = union.results({"a": {**NODE, "$id": "https://example.org/node"}, **others})
+
+    assert accepts(schema, {"result": {"child": {"next": {"next": None}}, "again": {"n": 1}}})
+    receipt = union.or_receipt({**NODE, "$id": "https://example.org/node"})
+    assert accepts(receipt, {"child": {"next": None}})
 
 
 def test_an_answer_or_a_receipt():

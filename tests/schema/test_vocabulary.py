@@ -64,7 +64,8 @@ def test_an_action_name_is_a_string_of_one_line(name, label):
                 (
                     "action-keys",
                     "unknown keys 3; known are description, properties, required, required_one_of, defaults, "
-                    "notes, related, examples.",
+                    "notes, related, examples, and the options permission, read_only, destructive, idempotent, "
+                    "open_world, background, policy, timeout.",
                 ),
                 ("description-shape", "description is 3, which is no string."),
                 ("properties-shape", "properties is [], not a plain dict."),

@@ -116,3 +116,10 @@ def test_what_is_no_response_is_shown(body):
         read(404, body)
 
     assert str(raised.value) == f"HTTP 404 without a JSON-RPC response: {body!r}"
+
+
+def test_of_a_long_page_the_beginning_is_shown():
+    with pytest.raises(AssertionError) as raised:
+        read(400, b"x" * 1001)
+
+    assert str(raised.value) == f"HTTP 400 without a JSON-RPC response: {b'x' * 1000!r}"

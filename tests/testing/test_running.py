@@ -59,7 +59,9 @@ def test_a_refusal_is_the_wire_s(run, version):
     with pytest.raises(testing.JSONRPCError) as raised:
         run("odrers", ctx=testing.build_context(version=version))
 
-    text = "Unknown tool: odrers. Call tools/list or the help tool for the tools there are."
+    text = (
+        "Unknown tool: odrers. Did you mean orders? Call tools/list or the help tool for the tools there are."
+    )
     assert (raised.value.status, raised.value.code, raised.value.message) == (200, -32602, text)
 
 

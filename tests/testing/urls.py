@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from django_mcp.transports.http.view import MCPView
+from django_mcp.views import MCPView
 from tests.urls import urlpatterns as default
 
 urlpatterns = [

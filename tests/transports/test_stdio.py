@@ -586,8 +586,18 @@ class TestTheCommand:
         [answer] = run(lines=self.LIST)
         assert [tool["name"] for tool in answer["result"]["tools"]] == ["work", "help"]
 
+    @pytest.mark.parametrize("typed", [True, False])
+    def test_who_starts_it_on_a_terminal_is_told_what_it_waits_for(self, run, capsys, typed):
+        class Lines(io.BytesIO):
+            def isatty(self):
+                return typed
+
+        assert run(lines=Lines()) == []
+        told = "Waiting for messages of an MCP client, which starts this command itself; manage.py mcp client-config "
+        assert capsys.readouterr().err == (f"{told}prints how. Ctrl-D ends it.\n" if typed else "")
+
     def test_a_signal_ends_it_too(self, run):
-        class Lines:
+        class Lines(io.BytesIO):
             def readline(self, limit):
                 [handler] = run.handlers.values()
                 handler(15, None)
@@ -596,7 +606,7 @@ class TestTheCommand:
 
     @pytest.mark.parametrize("told_again", [True, False])
     def test_it_ends_even_where_a_call_does_not(self, run, monkeypatch, told_again):
-        class Lines:
+        class Lines(io.BytesIO):
             said = [json.dumps(call("wait")).encode() + b"\n"]
 
             def readline(self, limit):

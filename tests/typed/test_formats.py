@@ -38,9 +38,8 @@ def test_a_format_is_published_described_and_enforced(run, refusal, name, keywor
     assert (published["type"], published["format"]) == ("string", keyword)
     assert published["description"]
     assert run(declared, {"value": right})["structuredContent"] == {"result": repr(right)}
-    assert refusal(declared, {"value": wrong})["invalid"] == [
-        {"path": "value", "problems": [f"must be a valid {keyword}"]}
-    ]
+    [invalid] = refusal(declared, {"value": wrong})["invalid"]
+    assert invalid["problems"][0].split(", such as ")[0] == f"must be a valid {keyword}"
 
 
 def test_a_description_of_ones_own_wins():

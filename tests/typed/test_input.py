@@ -509,7 +509,7 @@ class TestRefusals:
             "invalid": [
                 {"path": "", "problems": ['lacks the required key "name"']},
                 {"path": "age", "problems": ["must be of type integer"]},
-                {"path": "on", "problems": ["must be a valid date"]},
+                {"path": "on", "problems": ["must be a valid date, such as 2027-01-31"]},
                 {"path": "pets[1]", "problems": ["must be of type integer"]},
             ],
             "invalid_count": 4,
@@ -632,6 +632,15 @@ class TestValidators:
         Ask = type("Ask", (Toolset,), {"execute": lambda self, params: 1, "description": "Ask"})
         Ask.execute.__annotations__["params"] = Login
         assert refusal(Ask, sent)["invalid"] == [{"path": "", "problems": ["is refused"]}]
+
+    def test_nor_of_one_that_is_a_secret_by_its_format_alone(self, refusal):
+        def judged(value):
+            raise ValueError(f"not {value}")
+
+        hint = Annotated[str, Field(json_schema_extra={"format": "password"}), AfterValidator(judged)]
+        assert refusal(taking(hint), {"value": "s3cret"})["invalid"] == [
+            {"path": "value", "problems": ["is refused"]}
+        ]
 
     def test_a_refusal_without_a_word_is_one(self, refusal):
         def silent(value):

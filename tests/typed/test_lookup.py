@@ -12,6 +12,7 @@ from django.db import models
 
 from django_mcp.lookup import ByPk
 from example_project.tracker.models import Project, Task
+from tests import nul
 from tests.typed.tools import argument, found, made, taking
 from tests.wire import text
 
@@ -65,6 +66,16 @@ def test_the_function_gets_the_row(run):
 def test_a_key_that_no_row_has_is_a_tool_error(run, pk):
     assert run(taking(Annotated[Project, ByPk]), {"value": pk}) == text(
         f"Operation failed: there is no project {pk}",
+        is_error=True,
+        meta={"django_mcp.error": "error", "django_mcp.retryable": False},
+    )
+
+
+def test_so_is_a_text_that_no_database_can_hold(run):
+    with nul.refused():
+        answered = run(taking(Annotated[Session, ByPk]), {"value": "a\0b"})
+    assert answered == text(
+        "Operation failed: there is no session a\0b",
         is_error=True,
         meta={"django_mcp.error": "error", "django_mcp.retryable": False},
     )

@@ -7,10 +7,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from django_mcp import conf
 from django_mcp.management.subcommands import Subcommand, common
 from django_mcp.policy.breaker import BreakerLink
 from django_mcp.policy.chain import Chain
 from django_mcp.policy.resolve import matches
+from django_mcp.schema import bound
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,11 +27,21 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
     breakers = list(_breakers(options))
     if not breakers:
         raise CommandError(f"No tool or action that matches {options['pattern']!r} has a circuit breaker.")
-    if options["reset"]:
-        for breaker in breakers:
-            if breaker.shared is not None:
-                breaker.shared.clear()
-    rows = [row for breaker in breakers for row in _rows(breaker)]
+    if options["reset"] and all(breaker.shared is None for breaker in breakers):
+        raise CommandError(
+            f"Nothing to reset: each process keeps {', '.join(breaker.label for breaker in breakers)} "
+            "itself. Only a breaker with shared=True can be reset from here."
+        )
+    try:
+        if options["reset"]:
+            for breaker in breakers:
+                if breaker.shared is not None:
+                    breaker.shared.clear()
+        rows = [row for breaker in breakers for row in _rows(breaker)]
+    except Exception as raised:
+        # Calls do without it; who asks for breakers has to know.
+        kind, text = type(raised).__name__, bound.render(raised)
+        raise CommandError(f"The cache {conf.get().cache!r} fails ({kind}: {text}).") from raised
     if options["json"]:
         command.stdout.write(json.dumps(rows))
         return

@@ -45,7 +45,8 @@ def answer(options: dict[str, Any], tool: str, arguments: Any) -> dict[str, Any]
     """The result of a call as it goes over the wire. A protocol error is a CommandError."""
     meta = {versions.PROTOCOL_VERSION: versions.MODERN, versions.CLIENT_CAPABILITIES: {}}
     params = {"name": tool, "arguments": arguments, "_meta": meta}
-    message = Message(True, 1, "tools/call", params, version=versions.MODERN, meta=meta)
+    message = Message(True, 1, "tools/call", params)
+    message.version, message.meta = versions.MODERN, meta
     identity = None if options.get("user") is None else common.caller(options["user"])
     response = get_server(options["server"]).handle(message, Context(identity=identity))
     envelope = codec.decode(response.body)

@@ -8,9 +8,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from django_mcp.management.subcommands import Subcommand
+from django_mcp.management.subcommands.common import add_server
+from django_mcp.transports.http import mount
 
 #: Clients that take a document, and where servers stand in it.
 _DOCUMENTS = {"claude-desktop": "mcpServers", "cursor": "mcpServers", "vscode": "servers"}
@@ -26,19 +28,21 @@ _COMMANDS = {
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("client", choices=sorted([*_DOCUMENTS, *_COMMANDS]))
-    parser.add_argument("--url", default="http://127.0.0.1:8000/mcp", help="Where the site serves MCP.")
-    parser.add_argument("--name", default="django", help="What the client calls the site.")
+    parser.add_argument("--url", help="Where the site serves MCP, if not where runserver does.")
+    parser.add_argument("--name", help="What the client calls the site.")
     parser.add_argument(
         "--stdio", action="store_true", help="Let the client start the server; Claude Desktop always does."
     )
-    parser.add_argument("--server", help="With --stdio: name of the server, if not the default one.")
+    add_server(parser)
     parser.add_argument("--user", help="With --stdio: username of whom to serve.")
 
 
 def run(command: BaseCommand, options: dict[str, Any]) -> None:
     """What to paste into a client."""
-    client, name, url = options["client"], options["name"], options["url"]
+    client, server = options["client"], options["server"]
+    name = options["name"] or ("django" if server == "default" else f"django-{server}")
     started = options["stdio"] or client == "claude-desktop"
+    url = "" if started else options["url"] or _url(server)
     if client in _COMMANDS:
         words = {"name": [name], "url": [url], "command": _command(options)}
         quoted = {key: shlex.join(value) for key, value in words.items()}
@@ -53,6 +57,17 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
         command.stdout.write(json.dumps({_DOCUMENTS[client]: {name: entry}}, indent=2, ensure_ascii=False))
 
 
+def _url(server: str) -> str:
+    """Where runserver serves it."""
+    path = mount.address(server)
+    if path is None:
+        raise CommandError(
+            f"No URL of this site leads to the server {server!r}. Mount django_mcp.urls in urls.py, say "
+            "where it is by --url, or let the client start it by --stdio."
+        )
+    return f"http://127.0.0.1:8000{path}"
+
+
 def _command(options: dict[str, Any]) -> list[str]:
     """What starts the server from anywhere: this interpreter, this manage.py, these settings."""
     script = Path(sys.argv[0]).resolve()
@@ -62,8 +77,9 @@ def _command(options: dict[str, Any]) -> list[str]:
         started, path = ["-m", "django"], ["--pythonpath", str(Path.cwd())]
     # As options and not in the environment: clients differ in how a variable is told.
     settings = ["--settings", os.environ["DJANGO_SETTINGS_MODULE"]]
-    named = [[f"--{key}", options[key]] for key in ("server", "user") if options[key] is not None]
-    asked = [word for pair in named for word in pair]
+    asked = [] if options["server"] == "default" else ["--server", options["server"]]
+    if options["user"] is not None:
+        asked += ["--user", options["user"]]
     return [sys.executable, *started, "mcp", *path, *settings, "stdio", *asked]
 
 

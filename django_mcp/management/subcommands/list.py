@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from django_mcp.authoring import declare
 from django_mcp.encoding import codec
 from django_mcp.encoding.normalise import normalise
 from django_mcp.management.subcommands import Subcommand, common
@@ -42,6 +43,10 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
     common.table(command, ["tool", "bytes", "~tokens", "actions"], shown, numbers=("bytes", "~tokens"))
     total = sum(row["bytes"] for row in rows)
     command.stdout.write(f"{len(rows)} tools, {total} bytes, about {total // _BYTES_PER_TOKEN} tokens a list")
+    if not declare.declarations():
+        command.stdout.write(
+            "No tool of this site is registered. They are found in the mcp.py of every app in INSTALLED_APPS."
+        )
 
 
 SUBCOMMAND = Subcommand("list", "List the tools of a server and their sizes.", add_arguments, run)

@@ -41,7 +41,7 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
         _heading(command, told["tool"], told["description"])
         schema = told["input_schema"]
         _fields(command, schema.get("properties", {}), schema.get("required", []), {})
-        _rest(command, {"output_schema": told["output_schema"]})
+        _rest(command, {key: told[key] for key in ("output_schema",) if key in told})
     elif "actions" in told:
         _heading(command, told["tool"], told["description"])
         for name, action in told["actions"].items():

@@ -33,6 +33,12 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
     if options["user"] is not None:
         identify = partial(common.caller, options["user"])
         identify()
+    if kept.lines.isatty():
+        command.stderr.write(
+            "Waiting for messages of an MCP client, which starts this command itself; "
+            "manage.py mcp client-config prints how. Ctrl-D ends it.",
+            str,
+        )
     session = stdio.Session(get_server(options["server"]), kept.write, identify)
     # Ended from outside, it ends like at the end of its input; at once, if it is told while it ends.
     signal.signal(signal.SIGTERM, _leave)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from typing import Any
+from collections.abc import Callable
+from typing import Any, get_args
 
+from asgiref.sync import async_to_sync
+from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from django_mcp.background.models import BackgroundTask, SpentState, Status
-from django_mcp.background.store import as_record
+from django_mcp import conf
 from django_mcp.dispatch import tasks
+from django_mcp.dispatch.tasks import Record, Status
 from django_mcp.management.subcommands import Subcommand, common
 
 _COLUMNS = ("id", "server", "tool", "action", "owner", "status", "message", "created", "updated")
@@ -20,13 +23,13 @@ _COLUMNS = ("id", "server", "tool", "action", "owner", "status", "message", "cre
 def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="task_action", required=True, metavar="action")
     listing = actions.add_parser("list", help="List the tasks, newest first.")
-    listing.add_argument("--status", choices=Status.values, help="Only those of this status.")
+    listing.add_argument("--status", choices=get_args(Status), help="Only those of this status.")
     common.add_json(listing)
     cancel = actions.add_parser("cancel", help="Ask the work of a task to stop.")
     cancel.add_argument("id", help="Its id, as list shows it.")
     actions.add_parser("prune", help="Forget tasks and consents whose time is over.")
     sweep = actions.add_parser(
-        "sweep", help="Fail the tasks whose worker is gone; hand over again those that no worker has begun."
+        "sweep", help="Fail the tasks whose worker is gone; hand over again those that are in no queue."
     )
     sweep.add_argument(
         "--stale-s",
@@ -42,20 +45,25 @@ def run(command: BaseCommand, options: dict[str, Any]) -> None:
 
 
 def _list(command: BaseCommand, options: dict[str, Any]) -> None:
-    found = BackgroundTask.objects.kept(timezone.now())
-    if options["status"] is not None:
-        found = found.filter(status=options["status"])
-    rows = [_row(task) for task in found]
+    rows = [_row(record) for record in _asked("records")(options["status"])]
     if options["json"]:
         command.stdout.write(json.dumps(rows))
         return
     common.table(command, list(_COLUMNS), [[row[column] or "-" for column in _COLUMNS] for row in rows])
 
 
-def _row(task: BackgroundTask) -> dict[str, str]:
-    times = [moment.isoformat(timespec="seconds") for moment in (task.created_at, task.last_updated_at)]
-    told = (task.server, task.tool, task.action, task.owner, task.status, task.status_message)
-    return dict(zip(_COLUMNS, (task.task_id, *told, *times), strict=True))
+def _row(record: Record) -> dict[str, str]:
+    times = [moment.isoformat(timespec="seconds") for moment in (record.created_at, record.last_updated_at)]
+    told = (record.server, record.tool, record.action or "", record.owner, record.status)
+    return dict(zip(_COLUMNS, (record.task_id, *told, record.status_message or "", *times), strict=True))
+
+
+def _asked(name: str) -> Callable[..., Any]:
+    """What the store can do beyond what a server needs. Raises CommandError where it cannot."""
+    method = getattr(tasks.store(), name, None)
+    if method is None:
+        raise CommandError(f"{conf.get().tasks['STORE']} cannot do this: it has no method {name}.")
+    return async_to_sync(method)
 
 
 def _cancel(command: BaseCommand, options: dict[str, Any]) -> None:
@@ -70,24 +78,25 @@ def _cancel(command: BaseCommand, options: dict[str, Any]) -> None:
 
 
 def _prune(command: BaseCommand, options: dict[str, Any]) -> None:
-    now = timezone.now()
-    count, _ = BackgroundTask.objects.expired(now).delete()
-    SpentState.objects.filter(expires_at__lt=now).delete()
-    command.stdout.write(f"{count} tasks are forgotten.")
+    if apps.is_installed("django_mcp.background"):
+        spent: Any = apps.get_model("django_mcp_background", "SpentState")
+        spent.objects.filter(expires_at__lt=timezone.now()).delete()
+    command.stdout.write(f"{_asked('prune')()} tasks are forgotten.")
 
 
 def _sweep(command: BaseCommand, options: dict[str, Any]) -> None:
-    seconds = options["stale_s"]
-    lost = sum(tasks.lost(as_record(task)) for task in BackgroundTask.objects.stale(seconds))
+    seconds, now = options["stale_s"], timezone.now()
+    working = _asked("records")("working")
+    lost = sum(tasks.lost(record) for record in working if record.is_stale(now, seconds))
     command.stdout.write(f"{lost} tasks had lost their worker and have failed.")
-    runner = tasks.runner()
-    if runner.in_process:
+    if tasks.runner().in_process:
         return  # what this process begins ends with it
-    waiting = [task.task_id for task in BackgroundTask.objects.unstarted(seconds)]
-    for task_id in waiting:
+    waiting = [record for record in working if record.is_waiting(now, seconds)]
+    forgotten = [record for record in waiting if not tasks.is_handed_over(record, now)]
+    for record in forgotten:
         # Whoever was to send the message may have died. A second one does no harm: work begins once.
-        runner.start(task_id)
-    command.stdout.write(f"{len(waiting)} tasks that no worker has begun are handed over again.")
+        tasks.hand_over(record)
+    command.stdout.write(f"{len(forgotten)} tasks that were in no queue are handed over again.")
 
 
 _ACTIONS = {"list": _list, "cancel": _cancel, "prune": _prune, "sweep": _sweep}

@@ -12,7 +12,7 @@ from django_mcp.protocol.exchange import Exchange
 from django_mcp.protocol.jsonrpc import INVALID_PARAMS, Message, ProtocolError, missing_capability
 from django_mcp.registry.catalog import Catalog
 from django_mcp.registry.registration import Registration
-from django_mcp.schema import bound
+from django_mcp.schema import bound, publish
 
 
 def check_params(message: Message) -> None:
@@ -69,7 +69,12 @@ def _begin(exchange: Exchange) -> tuple[Registration, dict[str, Any]]:
     registration = exchange.view.get(name)
     if registration is None:
         # At HTTP 200, so that it is not mistaken for a method that does not exist.
-        text = f"Unknown tool: {bound.echo(name)}. Call tools/list or the help tool for the tools there are."
+        near = publish.suggestions([name], [visible.name for visible in exchange.view.registrations])
+        meant = "".join(f" Did you mean {other}?" for other in near.values())
+        text = (
+            f"Unknown tool: {bound.echo(name)}.{meant} "
+            "Call tools/list or the help tool for the tools there are."
+        )
         raise ProtocolError(200, INVALID_PARAMS, "unknown_tool", text, request_id=message.id)
     arguments = message.params.get("arguments") or {}
     responses = message.params.get("inputResponses", {})

@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 from django_mcp import conf, signals
 from django_mcp.protocol.jsonrpc import INTERNAL_ERROR, NO_ID, UNREAD, Message, ProtocolError
 from django_mcp.schema import bound
-from django_mcp.server import Server, get_server
+from django_mcp.server import Server, server_of
 from django_mcp.transports.http import responses, sse
 from django_mcp.transports.http.checks import Exchange, Request, context
 from django_mcp.transports.http.middleware import DEFAULT
@@ -96,7 +96,7 @@ def chain(wire_checks: Iterable[str], *, is_async: bool) -> Handler:
 
 def _open(request: HttpRequest, name: str) -> Exchange:
     settings = conf.get().server(name)
-    opened = Exchange(get_server(name), settings)
+    opened = Exchange(server_of(settings), settings)
     request.mcp = opened  # type: ignore[attr-defined]  # this package's own attribute
     if not hasattr(request, "mcp_assigns"):
         request.mcp_assigns = {}  # type: ignore[attr-defined]  # likewise

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Final
 
+from django.apps import apps
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import ImproperlyConfigured
 from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import classonlymethod
@@ -29,7 +32,8 @@ class MCPView(View):
 
     Serves the server `default`; another of `SERVERS` is named by `as_view(server="name")`, or by the URL
     pattern: `path("staff", include("django_mcp.urls"), {"server": "name"})`. Works under WSGI and ASGI;
-    handlers that are `async def` are run to their end in the request's thread.
+    handlers that are `async def` are run to their end in the request's thread. One instance answers every
+    request, of which it keeps nothing.
     """
 
     server = "default"
@@ -37,7 +41,23 @@ class MCPView(View):
 
     @classonlymethod
     def as_view(cls, **initkwargs: Any) -> Callable[..., Any]:
-        return _exempt(super().as_view(**initkwargs))
+        if not apps.is_installed("django_mcp"):
+            # Nobody would read the site's tools, and no check would say so.
+            raise ImproperlyConfigured('The MCP endpoint needs "django_mcp" in INSTALLED_APPS.')
+        # Judges the arguments, and bears the marks of a view.
+        view = super().as_view(**initkwargs)
+        endpoint = cls(**initkwargs)
+
+        @wraps(view)
+        def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            return endpoint.dispatch(request, *args, **kwargs)
+
+        return _exempt(answer)
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Answer a POST; there is no other verb to look for."""
+        answer = self.post if request.method == "POST" else self.http_method_not_allowed
+        return answer(request, *args, **kwargs)
 
     def post(self, request: HttpRequest, server: str | None = None) -> Any:
         """One JSON-RPC message in, its answer out."""

@@ -16,6 +16,7 @@ from example_project.tracker.models import Project
 
 NAME = {"name": {"type": "string"}}
 STEPS = {**NAME, "steps": {"type": "integer"}}
+RUN = {**STEPS, "size": {"type": "integer"}}
 
 #: What has happened, by name; what waits for it gives up after a while.
 EVENTS = defaultdict(threading.Event)
@@ -88,11 +89,12 @@ class Plain(Tool):
             wait(f"{data['name']} {step}")
         return {"done": data["steps"]}
 
-    @action(description="Say each step", properties=STEPS, read_only=True)
+    @action(description="Say each step", properties=RUN, read_only=True)
     def run(self, data, ctx):
         for step in range(1, data["steps"] + 1):
             time.sleep(INTERVAL_S)
-            ctx.report_progress(step, data["steps"], data["name"])
+            ctx.report_progress(step, data["steps"], data["name"] + "." * data.get("size", 0))
+        EVENTS[f"{data['name']} done"].set()
         return {"done": data["name"]}
 
     @action(description="Write, and work without an end", properties=NAME)
@@ -131,11 +133,12 @@ class Awaited(Tool):
             await asyncio.to_thread(wait, f"{data['name']} {step}")
         return {"done": data["steps"]}
 
-    @action(description="Say each step", properties=STEPS, read_only=True)
+    @action(description="Say each step", properties=RUN, read_only=True)
     async def run(self, data, ctx):
         for step in range(1, data["steps"] + 1):
             await asyncio.sleep(INTERVAL_S)
-            ctx.report_progress(step, data["steps"], data["name"])
+            ctx.report_progress(step, data["steps"], data["name"] + "." * data.get("size", 0))
+        EVENTS[f"{data['name']} done"].set()
         return {"done": data["name"]}
 
     @action(description="Write, and work without an end", properties=NAME)

@@ -5,7 +5,7 @@ import pytest
 from django_mcp import BaseTool, testing
 from tests.wire import ABSENT, Answer, refused, result, text
 
-UNKNOWN = "Unknown tool: {}. Call tools/list or the help tool for the tools there are."
+UNKNOWN = "Unknown tool: {} Call tools/list or the help tool for the tools there are."
 
 
 class Typed(BaseTool):
@@ -43,13 +43,15 @@ class Faulty(BaseTool):
 def test_an_unknown_tool_is_a_protocol_error_that_names_it(wire, era):
     answer = getattr(wire, era)("tools/call", {"name": "eccho"})
 
-    assert answer == refused("dispatch", "unknown_tool", 200, -32602, UNKNOWN.format("eccho"))
+    assert answer == refused(
+        "dispatch", "unknown_tool", 200, -32602, UNKNOWN.format("eccho. Did you mean echo?")
+    )
 
 
 def test_its_name_is_quoted_bounded(wire):
     answer = wire.modern("tools/call", {"name": "x" * 300})
 
-    message = UNKNOWN.format("x" * 200 + "… (300 characters)")
+    message = UNKNOWN.format("x" * 200 + "… (300 characters).")
     assert answer == refused("dispatch", "unknown_tool", 200, -32602, message)
 
 

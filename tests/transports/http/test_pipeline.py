@@ -12,7 +12,7 @@ from django_mcp.server import Server
 from django_mcp.transports.http.checks import WireCheck
 from django_mcp.transports.http.middleware import DEFAULT
 from django_mcp.transports.http.middleware.classify import Classify
-from django_mcp.transports.http.view import MCPView
+from django_mcp.views import MCPView
 from tests.wire import ABSENT, META, P, implied, refused, request, result, text
 
 HERE = "tests.transports.http.test_pipeline"

@@ -13,12 +13,12 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connections
 from django.test import AsyncRequestFactory, RequestFactory
 
-from django_mcp import BaseTool, Tool, ToolError, action, report_progress, signals, testing
+from django_mcp import BaseTool, Policy, Timeout, Tool, ToolError, action, report_progress, signals, testing
 from django_mcp.protocol import jsonrpc, versions
 from django_mcp.server import get_server
 from django_mcp.transports.calls import Call
 from django_mcp.transports.http.channel import Channel
-from django_mcp.transports.http.view import AsyncMCPView, MCPView
+from django_mcp.views import AsyncMCPView, MCPView
 from example_project.tracker.models import Project
 from tests.wire import META, MODERN, implied, request, result, text
 
@@ -707,6 +707,70 @@ class TestTimeLimit:
     def test_a_server_may_have_one(self, run, settings):
         settings.DJANGO_MCP = {"CALL_TIMEOUT": 0.01}
         assert testing.error_text(run("unlimited")) == self.OVER["content"][0]["text"]
+
+    @pytest.mark.parametrize("limit", [{"timeout": 0.01}, {}], ids=["action", "server"])
+    def test_after_progress_it_ends_the_stream(self, talk, settings, cancelled, limit):
+        settings.DJANGO_MCP = {"CALL_TIMEOUT": 60 if limit else 0.01}
+
+        class Slow(Tool):
+            name = "work"
+            description = "Works."
+
+            # Without a transaction nothing is awaited before the report: it is made, however late it is.
+            @action(description="Report, then wait", properties={}, read_only=True, **limit)
+            async def wait(self, data, ctx):
+                ctx.report_progress(1, 3, "one")
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    ctx.report_progress(2, 3, "two")
+
+        with testing.served(Slow):
+            _, response, body = talk(call("wait"))
+
+        assert {name: response.headers[name] for name in HEADERS} == HEADERS
+        assert events(body) == [progress(1, 3, "one"), progress(2, 3, "two"), result(self.OVER).body]
+        assert cancelled == []
+
+    @pytest.mark.parametrize("is_async", [False, True])
+    def test_so_does_that_of_an_attempt(self, talk, gate, cancelled, is_async):
+        policy = Policy(timeout=Timeout(60))
+
+        class Slow(Tool):
+            name = "work"
+            description = "Works."
+
+            @action(description="Report, then wait", properties={}, policy=policy, read_only=True)
+            def wait(self, data, ctx):
+                ctx.report_progress(1)
+                clock.advance(60)
+                try:
+                    until(lambda: ctx.cancelled)
+                    ctx.report_progress(2)
+                finally:
+                    gate.ended.set()
+
+            @action(description="Report, then wait", properties={}, policy=policy, read_only=True)
+            async def await_(self, data, ctx):
+                ctx.report_progress(1)
+                clock.advance(60)
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    gate.ended.set()
+
+        name = "await_" if is_async else "wait"
+        with testing.fake_clock() as clock, testing.served(Slow):
+            _, _, body = talk(call(name))
+            gate.wait("ended")
+
+        over = text(
+            f"work {name} took longer than 60 seconds.\nIt took too long; calling again may work.",
+            is_error=True,
+            meta={"django_mcp.error": "timeout", "django_mcp.retryable": True},
+        )
+        assert events(body) == [progress(1), result(over).body]
+        assert cancelled == []
 
     def test_a_timeout_of_the_handlers_own_is_its_own(self, run):
         assert (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from django_mcp.transports.http.view import AsyncMCPView, MCPView
+from django_mcp.views import AsyncMCPView, MCPView
 
 urlpatterns = [
     path("mcp", include("django_mcp.urls", namespace="sync"), {"server": "staff"}),
