@@ -62,20 +62,19 @@ class ValueGate:
     def _found(self, value: Any) -> tuple[Any, list[Any]]:
         """The errors of a value, and the schema that they speak of."""
         if _size(value) > _GATHERED:
-            schema, validator = self._explainer(briefly)
+            schema, validator = self._explainers.get(briefly) or self._explain(briefly)
             if schema is not self._schema:
                 found = list(validator.iter_errors(value))
                 if _refused(found, value) > _GATHERED:
                     return schema, found
-        schema, validator = self._explainer(explaining)
+        schema, validator = self._explainers.get(explaining) or self._explain(explaining)
         return schema, list(validator.iter_errors(value))
 
-    def _explainer(self, written: Callable[[Any], Any]) -> _Explainer:
+    def _explain(self, written: Callable[[Any], Any]) -> _Explainer:
         """Built by the first refusal: most schemas explain themselves, and many never refuse anything."""
-        if written not in self._explainers:
-            schema = written(self._schema)
-            validator = self._validator if schema is self._schema else _built(schema, self._formats)
-            self._explainers[written] = _Explainer(schema, validator)
+        schema = written(self._schema)
+        validator = self._validator if schema is self._schema else _built(schema, self._formats)
+        self._explainers[written] = _Explainer(schema, validator)
         return self._explainers[written]
 
 

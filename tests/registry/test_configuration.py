@@ -22,6 +22,8 @@ from django_mcp import (
     action,
     register,
     testing,
+)
+from django_mcp import (
     tool as typed_tool,
 )
 from django_mcp.authoring import declare
