@@ -45,6 +45,10 @@ RULES: Final[dict[str, tuple[str, str]]] = {
         "E018",
         "`before_submit`, `hints`, `handle_error` and `action_context` take what they are called with.",
     ),
+    "callback-value": (
+        "E019",
+        "What a tool says of itself is JSON: no lone surrogates, no keys that are not strings, no object.",
+    ),
     # Actions
     "action-name": ("E020", "An action name is a string of one line."),
     "action-shape": ("E021", "An action schema is a plain `dict`."),

@@ -15,8 +15,9 @@ from django.db import connections
 from django.utils.functional import Promise
 
 from django_mcp.authoring.declare import MARK
-from django_mcp.authoring.icon import Icon
+from django_mcp.authoring.icon import Icon, wires
 from django_mcp.authoring.tool import BaseTool, Callbacks, Tool
+from django_mcp.encoding.normalise import EncodingError, normalise
 from django_mcp.schema import bound
 from django_mcp.schema.offence import Offence
 
@@ -133,6 +134,8 @@ def _read_member(reading: Reading, name: str, shape: Shape) -> None:
         return
     if shape.fits(member):
         reading.values[name] = member
+        if problem := value_problem(name, member):
+            reading.refuse(rule="callback-value", message=problem[0], fix=problem[1], callback=name)
         return
     reading.refuse(
         rule="callback-shape",
@@ -142,6 +145,20 @@ def _read_member(reading: Reading, name: str, shape: Shape) -> None:
         else f"Make {name} {shape.expected}.",
         callback=name,
     )
+
+
+def value_problem(name: str, member: Any) -> tuple[str, str] | None:
+    """What keeps a member of the right shape from being published, and what to do about it.
+
+    Schemas and actions have rules of their own for it.
+    """
+    if name not in ("description", "title", "annotations", "icons"):
+        return None
+    try:
+        normalise({name: wires(member) if name == "icons" else member})
+    except EncodingError as error:
+        return f"{error.path} is {error.problem}.", error.remedy
+    return None
 
 
 def _docstring(cls: type[BaseTool]) -> str | None:

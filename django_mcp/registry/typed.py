@@ -19,6 +19,7 @@ from django_mcp.authoring.reading import (
     marked,
     overrides,
     snake_case,
+    value_problem,
 )
 from django_mcp.authoring.tool import Callbacks
 from django_mcp.encoding.normalise import normalise
@@ -236,6 +237,8 @@ class _Declaration:
                     f"{key} must be {expected}; it is {bound.render(self._texts[key])}.",
                     "Write a docstring." if key == "description" else f"Make {key} {expected}.",
                 )
+            elif problem := value_problem(key, self._texts[key]):
+                yield self._offence("callback-value", *problem)
         for offence in (
             *options.permission_offences(self._options.get("permission"), None),
             *options.offences(self._stated, _KNOWN, None),

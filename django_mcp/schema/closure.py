@@ -9,7 +9,7 @@ Composition (`anyOf` and its kin) is not followed: it is the value gate's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,12 @@ class _Node:
         self.ways: dict[str, _Node] = {}
         self.ways_by_pattern = False
 
+    @property
+    def is_tangled(self) -> bool:
+        """Whether one value may be judged by several schemas inside of this one."""
+        inside = self.properties or self.patterns or self.additional or self.items or self.prefix
+        return len(self.patterns) + bool(self.properties) > 1 or bool(self.reference and inside)
+
     def inner(self) -> Iterator[_Node]:
         yield from self.properties.values()
         yield from self.unnamed()
@@ -101,17 +107,17 @@ def is_closed(schema: dict[str, Any]) -> bool:
 class Closure:
     """An action's property schemas, closed: `schema` is the closed root, `properties` its properties."""
 
-    __slots__ = ("_root", "properties", "schema")
+    __slots__ = ("_is_tangled", "_root", "properties", "schema")
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
         self.properties: dict[str, Any] = schema["properties"]
-        self._root = _tree(schema)
+        self._root, self._is_tangled = _tree(schema)
 
     @classmethod
     def of(cls, properties: dict[str, Any]) -> Closure:
         """Close an action's `properties`, which the root of its data consists of."""
-        root = {"type": "object", "properties": _unshared(properties), "additionalProperties": False}
+        root = {"type": "object", "properties": unshared(properties), "additionalProperties": False}
         pending, seen = [root], set()
         while pending:
             schema = pending.pop()
@@ -126,45 +132,69 @@ class Closure:
     def unknown(self, data: Any) -> list[UnknownKey]:
         """Every key of the data that a closed object does not have, sorted by path."""
         found: dict[str, UnknownKey] = {}
-        pending: list[tuple[_Node, Any, str]] = [(self._root, data, paths.ROOT)]
+        # All that judges a value at once: one by one, their number could double with every level.
+        pending: list[tuple[list[_Node], Any, str]] = [(_judging([self._root]), data, paths.ROOT)]
         while pending:
-            node, value, path = pending.pop()
-            if node.reference is not None:
-                pending.append((node.reference, value, path))
+            nodes, value, path = pending.pop()
             if isinstance(value, dict):
-                if node.ends and value.keys() <= node.properties.keys():
+                if all(node.ends and value.keys() <= node.properties.keys() for node in nodes):
                     continue
                 for key, inner in value.items():
-                    nodes = _of_key(node, key)
-                    leading = [one for one in nodes if one.leads_to_closed]
-                    if leading:
+                    inside: list[_Node] = []
+                    refusing: list[_Node] = []
+                    for node in nodes:
+                        of_key = _of_key(node, key)
+                        inside += [one for one in of_key if one.leads_to_closed]
+                        if node.closed and not of_key:
+                            refusing.append(node)
+                    if refusing:
                         where = paths.join(path, key)
-                        pending += [(one, inner, where) for one in leading]
-                    elif node.closed and not nodes:
-                        where = paths.join(path, key)
-                        found[where] = UnknownKey(where, key, path, _common(found.get(where), node))
-            elif isinstance(value, list):
+                        found[where] = UnknownKey(where, key, path, _common(refusing))
+                    if inside and isinstance(inner, (dict, list)):
+                        pending.append((_judging(inside), inner, paths.join(path, key)))
+            else:
                 for index, inner in enumerate(value):
-                    of_item = node.prefix[index] if index < len(node.prefix) else node.items
-                    if of_item is not None and of_item.leads_to_closed:
-                        pending.append((of_item, inner, paths.item(path, index)))
+                    judging = [one for node in nodes for one in _of_index(node, index)]
+                    inside = [one for one in judging if one.leads_to_closed]
+                    if inside and isinstance(inner, (dict, list)):
+                        pending.append((_judging(inside), inner, paths.item(path, index)))
         return [found[path] for path in sorted(found)]
 
     def integers(self, data: Any) -> Any:
         """The data with whole floats as integers where the schema says integer. Copies only what changes."""
-        return _integers(self._root, data) if self._root.leads_to_integer else data
+        if not self._root.leads_to_integer:
+            return data
+        return (
+            _integers_of_all(_judging([self._root]), data)
+            if self._is_tangled
+            else _integers(self._root, data)
+        )
 
 
-def _common(known: UnknownKey | None, node: _Node) -> tuple[str, ...]:
-    """The names that every closed schema of an object has, where several judge the same object."""
-    return node.names if known is None else tuple(name for name in node.names if name in known.allowed)
+def _common(nodes: list[_Node]) -> tuple[str, ...]:
+    """The names that every one of the closed schemas of an object has."""
+    first, *others = nodes
+    return tuple(name for name in first.names if all(name in other.names for other in others))
 
 
-def _unshared(value: Any) -> Any:
+def _judging(nodes: list[_Node]) -> list[_Node]:
+    """These nodes and those they refer to, each once."""
+    if len(nodes) == 1 and nodes[0].reference is None:
+        return nodes
+    judging: dict[int, _Node] = {}
+    for node in nodes:
+        one: _Node | None = node
+        while one is not None and id(one) not in judging:
+            judging[id(one)] = one
+            one = one.reference
+    return list(judging.values())
+
+
+def unshared(value: Any) -> Any:
     """A copy in which every place has a value of its own: one that is closed must not close another."""
     if isinstance(value, dict):
-        return {key: _unshared(inner) for key, inner in value.items()}
-    return [_unshared(inner) for inner in value] if isinstance(value, list) else value
+        return {key: unshared(inner) for key, inner in value.items()}
+    return [unshared(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _of_key(node: _Node, key: str) -> list[_Node]:
@@ -176,8 +206,41 @@ def _of_key(node: _Node, key: str) -> list[_Node]:
     return nodes
 
 
+def _of_index(node: _Node, index: int) -> list[_Node]:
+    of_item = node.prefix[index] if index < len(node.prefix) else node.items
+    return [] if of_item is None else [of_item]
+
+
 #: What is a whole float itself, or may hold one.
 _LEADING = frozenset({float, dict, list})
+
+
+def _integers_of_all(nodes: list[_Node], value: Any) -> Any:
+    """What `_integers` does, where several schemas judge one value."""
+    nodes = [node for node in nodes if node.leads_to_integer]
+    kind = type(value)
+    if kind is float:
+        return int(value) if value.is_integer() and any(node.integer for node in nodes) else value
+    if not nodes or kind not in _LEADING:
+        return value
+    changed: dict[Any, Any] = {}
+    of_step: Callable[[_Node, Any], list[_Node]] = _of_key if kind is dict else _of_index
+    for step, inner in value.items() if kind is dict else enumerate(value):
+        done = _integers_of_all(_judging([one for node in nodes for one in of_step(node, step)]), inner)
+        if done is not inner:
+            changed[step] = done
+    if kind is dict:
+        return {**value, **changed} if changed else value
+    return _changed(value, changed)
+
+
+def _changed(value: list[Any], changed: dict[int, Any]) -> list[Any]:
+    if not changed:
+        return value
+    copied = list(value)
+    for index, done in changed.items():
+        copied[index] = done
+    return copied
 
 
 def _integers(node: _Node, value: Any) -> Any:
@@ -203,11 +266,9 @@ def _integers_of_dict(node: _Node, value: dict[str, Any]) -> dict[str, Any]:
             changed[key] = done
     if node.ways_by_pattern:
         for key, inner in value.items():
-            done = changed.get(key, inner)
-            for one in _of_key(node, key):
-                done = _integers(one, done)
-            if done is not inner:
-                changed[key] = done
+            for one in () if key in node.properties else _of_key(node, key):
+                if (done := _integers(one, inner)) is not inner:
+                    changed[key] = done
     return {**value, **changed} if changed else value
 
 
@@ -232,12 +293,7 @@ def _integers_of_list(node: _Node, value: list[Any]) -> list[Any]:
             continue
         if done is not inner:
             changed[index] = done
-    if not changed:
-        return value
-    copied = list(value)
-    for index, done in changed.items():
-        copied[index] = done
-    return copied
+    return _changed(value, changed)
 
 
 def followed(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -253,8 +309,8 @@ def followed(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[dict[str,
     return (one for one in inner if isinstance(one, dict))
 
 
-def _tree(root: dict[str, Any]) -> _Node:
-    """The schema as nodes: one a schema, however often it is referred to."""
+def _tree(root: dict[str, Any]) -> tuple[_Node, bool]:
+    """The schema as nodes, one a schema, however often it is referred to, and whether any is tangled."""
     nodes: dict[int, _Node] = {}
     pending: list[dict[str, Any]] = []
 
@@ -283,7 +339,7 @@ def _tree(root: dict[str, Any]) -> _Node:
         if isinstance(target, dict):
             node.reference = node_of(target)
     _mark_ways(list(nodes.values()))
-    return top
+    return top, any(node.is_tangled for node in nodes.values())
 
 
 def _mark_ways(nodes: list[_Node]) -> None:

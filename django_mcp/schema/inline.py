@@ -19,12 +19,22 @@ _ANNOTATIONS: Final = frozenset(
     }
 )
 
+#: Keywords that judge by what stands beside them in the same schema.
+_TOGETHER: Final = (
+    frozenset({"properties", "patternProperties", "additionalProperties"}),
+    frozenset({"prefixItems", "items"}),
+    frozenset({"contains", "minContains", "maxContains"}),
+    frozenset({"if", "then", "else"}),
+)
+_UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+_REFERENCES: Final = ("$ref", "$dynamicRef")
+
 
 def inlined(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with every local `$ref` replaced by what it names, and without `$defs` nobody refers to.
 
-    What a `$ref` is annotated with wins over its target's annotations; a demand that both make differently
-    stays beside the target's, under `allOf`. A recursive reference stays, with its `$defs`.
+    What a `$ref` is annotated with wins over its target's annotations. Where a demand of one would change
+    what the other demands, the target stands under `allOf`. A recursive reference stays, with its `$defs`.
     """
     written: dict[str, Any] = _inline(schema, schema, ())
     if not _refers(written):
@@ -55,11 +65,27 @@ def _inline(schema: Any, root: dict[str, Any], within: tuple[str, ...]) -> Any:
 
 
 def _joined(target: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
+    demands = beside.keys() - _ANNOTATIONS
+    if demands and (target.keys() & _UNEVALUATED or not _agree(target, beside)):
+        return {**beside, "allOf": [target, *beside.get("allOf", ())]}
+    return {**target, **beside}
+
+
+def _agree(target: dict[str, Any], beside: dict[str, Any]) -> bool:
+    """Whether what two schemas demand is the same in one schema."""
     shared = (target.keys() & beside.keys()) - _ANNOTATIONS
-    if all(target[keyword] == beside[keyword] for keyword in shared):
-        return {**target, **beside}
-    return {**beside, "allOf": [target, *beside.get("allOf", ())]}
+    # By their texts: to Python, true is 1.
+    if any(repr(target[keyword]) != repr(beside[keyword]) for keyword in shared):
+        return False
+    own, other = target.keys() - beside.keys(), beside.keys() - target.keys()
+    return not any(
+        (own & group and beside.keys() & group) or (other & group and target.keys() & group)
+        for group in _TOGETHER
+    )
 
 
 def _refers(schema: dict[str, Any]) -> bool:
-    return any(isinstance(inner, dict) and "$ref" in inner for _, inner in subschemas(schema))
+    return any(
+        isinstance(inner, dict) and any(keyword in inner for keyword in _REFERENCES)
+        for _, inner in subschemas(schema)
+    )

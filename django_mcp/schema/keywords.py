@@ -55,3 +55,14 @@ def inside(schema: dict[Any, Any], path: str = paths.ROOT) -> Iterator[tuple[str
             where = paths.join(path, keyword)
             named = [(name, inner) for name, inner in value.items() if type(name) is str]
             yield from ((paths.join(where, name), inner) for name, inner in named)
+
+
+def beside(schema: dict[Any, Any]) -> Iterator[Any]:
+    """The values that stand where a schema of the very value belongs that this schema judges."""
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        if type(schema.get(keyword)) is list:
+            yield from schema[keyword]
+    for keyword in ("else", "if", "not", "then"):
+        yield schema.get(keyword)
+    if type(schema.get("dependentSchemas")) is dict:
+        yield from schema["dependentSchemas"].values()

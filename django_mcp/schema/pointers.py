@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any, Final
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, subschemas
 
@@ -16,7 +16,7 @@ class _Nowhere:
 NOWHERE: Final = _Nowhere()
 
 _INDEX = re.compile(r"0|[1-9][0-9]*")
-_ANCHORS = ("$anchor", "$dynamicAnchor")
+ANCHORS = ("$anchor", "$dynamicAnchor")
 
 
 def resolve(reference: Any, root: Any) -> Any:
@@ -34,6 +34,27 @@ def resolve(reference: Any, root: Any) -> Any:
         else:
             return NOWHERE
     return target
+
+
+def places(root: Any) -> dict[int, str]:
+    """The pointer to every schema in a schema, by the schema's id; without the `#`."""
+    found: dict[int, str] = {}
+    pending = [(root, "")]
+    while pending:
+        schema, place = pending.pop()
+        found[id(schema)] = place
+        for keyword, value in schema.items() if isinstance(schema, dict) else ():
+            if keyword in SCHEMA_KEYWORDS:
+                pending.append((value, f"{place}/{keyword}"))
+            elif keyword in LIST_KEYWORDS:
+                pending += [(inner, f"{place}/{keyword}/{index}") for index, inner in enumerate(value)]
+            elif keyword in MAP_KEYWORDS:
+                pending += [(inner, f"{place}/{keyword}/{_escaped(name)}") for name, inner in value.items()]
+    return found
+
+
+def _escaped(name: str) -> str:
+    return quote(name.replace("~", "~0").replace("/", "~1"), safe="~")
 
 
 def leads_to_schema(reference: str) -> bool:
@@ -59,6 +80,6 @@ def _steps(reference: str) -> list[str]:
 
 def _anchored(name: str, root: Any) -> Any:
     for _, schema in subschemas(root):
-        if isinstance(schema, dict) and any(schema.get(anchor) == name for anchor in _ANCHORS):
+        if isinstance(schema, dict) and any(schema.get(anchor) == name for anchor in ANCHORS):
             return schema
     return NOWHERE

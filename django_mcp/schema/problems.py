@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from django_mcp.schema import bound, paths, pointers
-from django_mcp.schema.explain import ALTERNATIVES
+from django_mcp.schema.explain import ALTERNATIVES, BRIEF, JUDGED, WHOLE
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS
 
@@ -20,6 +20,7 @@ _BRANCHES: Final = 5
 _OPTIONS: Final = 20
 
 _REFERENCES = ("$ref", "$dynamicRef")
+_SINGLE = SCHEMA_KEYWORDS | {BRIEF, WHOLE}
 #: The validator still knows `dependencies`, though the dialect does not.
 _NAMED = LIST_KEYWORDS | MAP_KEYWORDS | {"dependencies"}
 
@@ -48,8 +49,18 @@ def told(errors: list[Any], schema: Any, formats: Formats) -> list[str]:
     return texts if len(texts) == 1 else list(dict.fromkeys(texts))
 
 
-def _place(root: Any, steps: list[str | int], since: int) -> _Place:
-    """Follow an error's evaluation path; names and conditions count from the step `since` on."""
+def _place(error: Any, root: Any, since: int) -> _Place:
+    """Where an error arose; names and conditions count from the step `since` of its evaluation on."""
+    at = _followed(root, error.schema_path, 0)
+    try:
+        way = _followed(root, error.evaluation_path, since)
+    except (AttributeError, LookupError, TypeError):
+        # The validator leaves out steps where a reference leads into an alternative.
+        return at
+    return at._replace(names=way.names, conditions=way.conditions)
+
+
+def _followed(root: Any, steps: list[str | int], since: int) -> _Place:
     schema: Any = root
     place = _Place("", {}, frozenset(), ())
     iterator = iter(enumerate(steps))
@@ -59,10 +70,10 @@ def _place(root: Any, steps: list[str | int], since: int) -> _Place:
         inner = schema.get(keyword)
         if keyword in _REFERENCES:
             schema = pointers.resolve(inner, root)
-        elif keyword in SCHEMA_KEYWORDS:
-            if keyword in ("then", "else") and number >= since:
+        elif keyword in _SINGLE:
+            if keyword in ("then", "else") and number >= since and JUDGED not in schema:
                 matches = "matches" if keyword == "then" else "does not match"
-                place = _since(place, f"it {matches} {_json(schema['if'])}")
+                place = _since(place, f"it {matches} {_written(schema['if'])}")
             schema = inner
         elif keyword in _NAMED and (following := next(iterator, None)) is not None:
             name = following[1]
@@ -87,7 +98,7 @@ def _text(error: Any, root: _Root, since: int, nested: bool = False) -> str:
     steps = error.evaluation_path
     if name in _ANYWHERE and _CONDITIONAL.isdisjoint(steps):
         return _OF_DETAILS[name](kind.as_dict())
-    place = _place(root.schema, steps, since)
+    place = _place(error, root.schema, since)
     text = _of_kind(error, place, root, nested)
     return f"{text} (since {' and '.join(place.conditions)})" if place.conditions else text
 
@@ -98,6 +109,8 @@ def _of_kind(error: Any, place: _Place, root: _Root, nested: bool) -> str:
         return _of_format(error, root)
     if name in ALTERNATIVES:
         return _of_composition(error, details["context"], root, nested)
+    if JUDGED in place.schema:
+        return _of_judged(place.schema["if"])
     if place.keyword in _OF_PLACE and name in (place.keyword, *_KINDS_OF_PLACE):
         return _OF_PLACE[place.keyword](details, place.schema)
     write = _OF_DETAILS.get(name)
@@ -126,7 +139,7 @@ def _branch_texts(errors: list[Any], outer: Any, root: _Root) -> list[str]:
     for error in errors[:_BRANCHES]:
         steps = error.instance_path[len(outer.instance_path) :]
         text = _text(error, root, since, nested=True)
-        texts.append(f"{_label(steps, _place(root.schema, error.evaluation_path, since).names)}{text}")
+        texts.append(f"{_label(steps, _place(error, root.schema, since).names)}{text}")
     return list(dict.fromkeys(texts))
 
 
@@ -144,6 +157,11 @@ def _label(steps: list[str | int], declared: frozenset[str]) -> str:
 
 def _json(value: Any) -> str:
     return bound.render(json.dumps(value, ensure_ascii=False))
+
+
+def _written(schema: Any) -> str:
+    """A schema as its author wrote it, which may be taken from a copy."""
+    return bound.render(json.dumps(schema, ensure_ascii=False).replace(f'"#/{WHOLE}', '"#'))
 
 
 def _options(values: list[Any]) -> str:
@@ -175,13 +193,11 @@ def _dependent(details: dict[str, Any], schema: dict[str, Any]) -> str:
     return f"lacks the key {_json(needed)}, which must come with {' or '.join(map(_json, needing))}"
 
 
-def _of_not(schema: Any) -> str:
-    inner = schema.get("not") if isinstance(schema, dict) else None
+def _of_judged(schema: dict[str, Any]) -> str:
     for keyword in ALTERNATIVES:
-        # Alternatives as they stand in the schema that explains: judged, their errors not gathered.
-        if isinstance(inner, dict) and inner.keys() == {keyword}:
-            return _one_of(inner[keyword])
-    return f"must not match {_json(schema)}"
+        if keyword in schema:
+            return _one_of(schema[keyword])
+    return f"must match {_written(schema)}"
 
 
 #: How the validator calls what several keywords find.
@@ -190,13 +206,13 @@ _KINDS_OF_PLACE: Final = ("contains", "falseSchema", "required")
 #: Problems whose words need the schema that the keyword stands in.
 _OF_PLACE: Final[dict[str, Callable[[dict[str, Any], dict[str, Any]], str]]] = {
     "additionalProperties": _unknown_keys,
-    "contains": lambda details, schema: f"must hold an item that matches {_json(schema['contains'])}",
+    "contains": lambda details, schema: f"must hold an item that matches {_written(schema['contains'])}",
     "dependentRequired": _dependent,
     "maxContains": lambda details, schema: (
-        f"must hold at most {_count(schema['maxContains'], 'item')} matching {_json(schema['contains'])}"
+        f"must hold at most {_count(schema['maxContains'], 'item')} matching {_written(schema['contains'])}"
     ),
     "minContains": lambda details, schema: (
-        f"must hold at least {_count(schema['minContains'], 'item')} matching {_json(schema['contains'])}"
+        f"must hold at least {_count(schema['minContains'], 'item')} matching {_written(schema['contains'])}"
     ),
     "propertyNames": lambda details, schema: "must not have any keys",
     "unevaluatedItems": lambda details, schema: "has items that the schema does not allow",
@@ -222,9 +238,9 @@ _OF_DETAILS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "maxProperties": lambda details: f"must have at most {_count(details['limit'], 'property')}",
     "required": lambda details: f"lacks the required key {_json(details['property'])}",
     "falseSchema": lambda details: "must not be sent",
-    "not": lambda details: _of_not(details["schema"]),
+    "not": lambda details: f"must not match {_written(details['schema'])}",
 }
 
 #: Problems whose words are the same wherever they arise, unless a condition led there.
-_ANYWHERE: Final = frozenset(_OF_DETAILS) - {*_KINDS_OF_PLACE, *_OF_PLACE, "not"}
+_ANYWHERE: Final = frozenset(_OF_DETAILS) - {*_KINDS_OF_PLACE, *_OF_PLACE}
 _CONDITIONAL: Final = frozenset({"then", "else", "dependentSchemas"})

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from django_mcp.schema import bound, composition, paths, pointers
 from django_mcp.schema.formats import Formats
-from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS
+from django_mcp.schema.keywords import LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS, beside
 from django_mcp.schema.offence import Offence
 from django_mcp.schema.values import SchemaError, ValueGate
 
@@ -215,12 +215,17 @@ _REF_FIX = "Refer to a place that exists; in an action, # is the object whose pr
 
 
 def _leads_back(schema: dict[str, Any], root: Any) -> bool:
-    """Whether references, one after the other, end where they began: there is no data to descend into."""
-    target, passed = pointers.resolve(schema["$ref"], root), set[int]()
-    while type(target) is dict and target is not schema and id(target) not in passed:
-        passed.add(id(target))
-        target = pointers.resolve(target.get("$ref"), root)
-    return target is schema
+    """Whether a reference ends where it began with no data descended into, which has no meaning."""
+    pending, passed = [pointers.resolve(schema["$ref"], root)], set[int]()
+    while pending:
+        one = pending.pop()
+        if one is schema:
+            return True
+        if type(one) is dict and id(one) not in passed:
+            passed.add(id(one))
+            pending += beside(one)
+            pending.append(pointers.resolve(one.get("$ref"), root))
+    return False
 
 
 def _build_faults(schema: Any, formats: Formats) -> Iterator[Fault]:

@@ -16,7 +16,7 @@ from pydantic_core import PydanticSerializationError, SchemaError
 
 from django_mcp.authoring.context import Content
 from django_mcp.authoring.reply import Reply
-from django_mcp.encoding.normalise import normalise
+from django_mcp.encoding.normalise import EncodingError, normalise
 from django_mcp.schema import bound
 from django_mcp.schema.formats import Formats
 from django_mcp.typed import problems, schemas
@@ -30,7 +30,8 @@ _T = TypeVar("_T")
 RESULT: Final = "result"
 
 # An argument may have any name, also one that a model has a member of, so the fields have names of their own.
-_CONFIG: Final = ConfigDict(extra="forbid", protected_namespaces=())
+# A default that JSON does not have is left out as it is, not turned into null.
+_CONFIG: Final = ConfigDict(extra="forbid", protected_namespaces=(), ser_json_inf_nan="constants")
 
 
 class Input:
@@ -52,7 +53,7 @@ class Input:
         self.published = schemas.closed(schemas.trimmed(written))
         self.published.setdefault("properties", {})
         self.published.setdefault("additionalProperties", False)
-        self.enforced: dict[str, Any] = normalise(self.published)
+        self.enforced = _plain(self.published, "The arguments")
         self.secrets = problems.secrets(self.enforced)
 
     @staticmethod
@@ -158,7 +159,7 @@ class Output:
         self.published = _wrapped(written) if self.wrapped else written
         for key in added:
             self.published.setdefault("properties", {}).setdefault(key, _ADDED[key])
-        self.enforced: dict[str, Any] = normalise(self.published)
+        self.enforced = _plain(self.published, "The return type")
 
     def dump(self, value: Any) -> Any:
         """The value as plain JSON, secrets masked. Raises EncodingError for what JSON cannot carry."""
@@ -196,6 +197,14 @@ def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
 def _schema(source: type[BaseModel] | TypeAdapter[Any], mode: JsonSchemaMode, what: str) -> dict[str, Any]:
     write = source.json_schema if isinstance(source, TypeAdapter) else source.model_json_schema
     return _derived(lambda: write(mode=mode, schema_generator=Schemas), what)
+
+
+def _plain(published: dict[str, Any], what: str) -> dict[str, Any]:
+    try:
+        written: dict[str, Any] = normalise(published)
+    except EncodingError as error:
+        raise Underivable("typed-schema", f"{what}: {error.path} is {error.problem}", error.remedy) from None
+    return written
 
 
 def _derived(build: Callable[[], _T], what: str) -> _T:

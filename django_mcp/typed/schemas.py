@@ -12,8 +12,9 @@ from django.db.models import Choices
 from django.utils.functional import lazy
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic_core import PydanticSerializationError, core_schema
 
+from django_mcp.encoding.normalise import EncodingError, normalise
 from django_mcp.schema import pointers
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.inline import inlined
@@ -43,6 +44,13 @@ class Schemas(GenerateJsonSchema):
 
     def emit_warning(self, kind: Any, detail: str) -> None:
         """A default that JSON does not have is left out: the argument is optional all the same."""
+
+    def encode_default(self, dft: Any) -> Any:
+        written = super().encode_default(dft)
+        try:
+            return normalise(written)
+        except EncodingError as error:
+            raise PydanticSerializationError(str(error)) from None
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         returned = self.mode == "serialization"

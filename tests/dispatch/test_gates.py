@@ -420,3 +420,31 @@ def test_whatever_is_sent_the_refusal_stays_small(refused, kind):
     body = refused("orders", create(**data))
     assert body["error"] in ("unknown_params", "invalid_values")
     assert len(json.dumps({**body, "input_schema": None})) < 10_000
+
+
+def lame(value):
+    raise LookupError(f"no list to look {value} up in")
+
+
+def test_a_bug_in_a_format_of_the_sites_is_a_contained_fault(run, settings):
+    class Lame(Tool):
+        """Has a format whose check fails."""
+
+        actions = {"do": {"description": "x", "properties": {"p": {"format": "lame"}}}}
+
+        def run_action(self, action, data, ctx):
+            raise AssertionError("not to be run")
+
+    settings.DJANGO_MCP = {"FORMATS": {"lame": lame}, "EXPOSE_FAULTS": True}
+    with testing.served(Lame):
+        result = run("lame", {"action": "do", "data": {"p": "x"}})
+    assert json.loads(result["content"][0]["text"]) == {
+        "errorType": "tool_fault",
+        "tool": "lame",
+        "exception": "LookupError",
+        "message": "no list to look x up in",
+    }
+    assert (result["isError"], result["_meta"]) == (
+        True,
+        {"django_mcp.error": "error", "django_mcp.retryable": False},
+    )

@@ -13,7 +13,19 @@ import pytest
 from django.core.checks import Error, Warning
 from django.utils.functional import lazystr
 
-from django_mcp import BaseTool, ConfigurationError, Tool, Toolset, action, register, testing
+from django_mcp import (
+    BaseTool,
+    ConfigurationError,
+    Icon,
+    Tool,
+    Toolset,
+    action,
+    register,
+    testing,
+)
+from django_mcp import (
+    tool as typed_tool,
+)
 from django_mcp.authoring import declare
 from django_mcp.checks import check_mcp
 from django_mcp.registry.catalog import catalog
@@ -333,6 +345,25 @@ def test_what_an_action_schema_may_hold(schema):
                 )
             ],
         ),
+        *(
+            (
+                schema,
+                [
+                    (
+                        "E060",
+                        f'properties.p.{place}["$ref"] is #/properties/p, which leads only back to itself.',
+                    )
+                ],
+            )
+            for schema, place in (
+                ({"allOf": [True, {"$ref": "#/properties/p"}]}, "allOf[1]"),
+                ({"anyOf": [{"$ref": "#/properties/p"}, {"type": "string"}]}, "anyOf[0]"),
+                ({"oneOf": [{"allOf": [{"$ref": "#/properties/p"}]}]}, "oneOf[0].allOf[0]"),
+                ({"not": {"$ref": "#/properties/p"}}, "not"),
+                ({"if": {}, "then": {"$ref": "#/properties/p"}}, "then"),
+                ({"dependentSchemas": {"a": {"$ref": "#/properties/p"}}}, "dependentSchemas.a"),
+            )
+        ),
         (
             {"properties": {"a": {}}, "allOf": [{"properties": {"a": {}, "b": {}}}]},
             [("E061", "properties.p.allOf adds b beside closed properties.")],
@@ -405,6 +436,14 @@ def test_a_schema_is_bounded_in_depth():
         {"properties": {"a": {}}, "additionalProperties": True, "allOf": [{"properties": {"b": {}}}]},
         {"patternProperties": {"^x": {"type": "string"}}, "additionalProperties": False},
         {"prefixItems": [{"type": "string"}], "items": False},
+        {
+            "anyOf": [
+                {"type": "null"},
+                {"items": {"$ref": "#/properties/p"}},
+                {"$ref": "#/properties/p/items"},
+            ],
+            "items": {},
+        },
     ],
 )
 def test_what_a_property_schema_may_hold(schema):
@@ -468,6 +507,35 @@ def test_a_class_level_member_has_its_shape(member, form):
     tool = type("Plain", (Plain,), {"__module__": __name__, "actions": {"do": GOOD}, **members})
     label = "Plain" if member == "name" else "plain"
     assert found(tool) == [("E005", f"{label}: {problem}")]
+
+
+CLEAN = "text with a lone surrogate, which is no character"
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "problem"),
+    [
+        ("description", "a\udcff", f"description is {CLEAN}"),
+        ("title", lazystr("\udcff"), f"title is {CLEAN}"),
+        ("annotations", {"title": "\udcff"}, f"annotations.title is {CLEAN}"),
+        ("annotations", {3: True}, "annotations is a mapping with the key 3 (int)"),
+        (
+            "annotations",
+            {"x": [float("nan")]},
+            "annotations.x[0] is the number nan, which JSON does not have",
+        ),
+        ("annotations", {"x": object()}, "annotations.x is an object of the type builtins.object"),
+        ("icons", [Icon("https://shop.example/\udcff.png")], f"icons[0].src is {CLEAN}"),
+        ("icons", [{"src": b"x"}], "icons[0].src is binary data (bytes)"),
+    ],
+)
+def test_what_a_tool_says_of_itself_is_json(member, value, problem):
+    expected = [("E019", f"plain: {problem}.")]
+    assert found(plain({"do": GOOD}, **{member: value})) == expected
+    if member != "annotations":  # of a typed tool they come from its options
+        with testing.served():
+            typed = typed_tool(name="plain", **{"description": "x", member: value})(lambda: 1)
+        assert found(typed) == expected
 
 
 @pytest.mark.parametrize(("member", "value"), [("input_schema", None), ("options", [])])

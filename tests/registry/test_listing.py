@@ -161,6 +161,8 @@ def three():
         ({"EXCLUDE": ["a_*"]}, ["b_three"]),
         ({"EXCLUDE": []}, ["a_one", "a_two", "b_three"]),
         ({"TAGS": ["public"], "INCLUDE": ["*"], "EXCLUDE": ["*_two"]}, ["a_one"]),
+        # A pattern counts as alive by the tools there are, not by those that other filters leave.
+        ({"TAGS": ["public"], "INCLUDE": ["a_one", "b_*"], "EXCLUDE": ["b_*"]}, ["a_one"]),
     ],
 )
 def test_filters_choose_what_a_server_serves(three, settings, filters, served):
@@ -185,6 +187,11 @@ def test_filters_choose_what_a_server_serves(three, settings, filters, served):
         ),
         ({"EXCLUDE": ["*"]}, [("E083", "Server default: its filters leave no tool to serve.")]),
         ({"TAGS": []}, [("E083", "Server default: its filters leave no tool to serve.")]),
+        ({"INCLUDE": []}, [("E083", "Server default: its filters leave no tool to serve.")]),
+        (
+            {"TAGS": ["staff"], "INCLUDE": ["b_*"]},
+            [("E083", "Server default: its filters leave no tool to serve.")],
+        ),
     ],
 )
 def test_a_filter_that_cannot_mean_what_it_says_is_refused(three, settings, filters, expected):
@@ -192,6 +199,29 @@ def test_a_filter_that_cannot_mean_what_it_says_is_refused(three, settings, filt
     assert [(message.id.removeprefix("django_mcp."), message.msg) for message in check_mcp(None)] == expected
     with pytest.raises(ConfigurationError):
         catalog("default")
+
+
+@pytest.mark.parametrize("filters", [{"EXCLUDE": ["a_*"]}, {"INCLUDE": ["b_*"]}, {"TAGS": ["rest"]}])
+def test_what_a_filter_leaves_out_is_not_there_at_all(settings, filters):
+    settings.DJANGO_MCP = filters
+    with testing.served(tool("a_one"), tool("b_two", tags={"rest"})):
+        assert [one["name"] for one in testing.Client().list_tools()] == ["b_two", "help"]
+        for name in ("a_one", "no_such"):
+            with pytest.raises(testing.JSONRPCError, match=f"Unknown tool: {name}") as refused:
+                testing.Client().call(name, action="list")
+            assert refused.value.code == -32602
+        told = [testing.error_json(testing.run_tool("help", {"tool": name})) for name in ("a_one", "no_such")]
+    assert [(one["error"], one["valid_tools"]) for one in told] == [("unknown_tool", ["b_two", "help"])] * 2
+
+
+@pytest.mark.parametrize("filters", [{"EXCLUDE": ["wrong"]}, {"INCLUDE": ["right"]}])
+def test_a_wrong_declaration_is_told_though_a_filter_leaves_it_out(settings, filters):
+    settings.DJANGO_MCP = filters
+    with testing.served(tool("right"), tool("wrong", title=3)):
+        told = [(message.id, message.msg) for message in check_mcp(None)]
+        assert ("django_mcp.E005", "wrong: title must be a string or None; it is 3.") in told
+        with pytest.raises(ConfigurationError):
+            catalog("default")
 
 
 def test_a_list_that_depends_on_the_caller_is_not_shared(settings):

@@ -159,6 +159,19 @@ def test_very_deep_data_is_walked():
     assert (key, allowed, path.count(".")) == ("zzz", ("name", "next"), 5001)
 
 
+#: What a value is held to besides the keywords that stand beside the reference.
+BESIDE = {
+    "$ref": "#/properties/p/$defs/d",
+    "$defs": {
+        "d": {
+            "properties": {"b": {"type": "integer"}},
+            "items": {"type": "integer"},
+            "additionalProperties": True,
+        }
+    },
+}
+
+
 @pytest.mark.parametrize(
     ("schema", "sent", "kept"),
     [
@@ -185,6 +198,23 @@ def test_very_deep_data_is_walked():
             {"n": 1},
         ),
         ({"$ref": "#/properties/p/$defs/d", "$defs": {"d": {"type": "integer"}}}, 1.0, 1),
+        (
+            {**BESIDE, "properties": {"a": {"type": "integer"}}},
+            {"a": 1.0, "b": 1.0, "c": 1.0},
+            {"a": 1, "b": 1, "c": 1.0},
+        ),
+        ({**BESIDE, "prefixItems": [{"type": "integer"}]}, [1.0, 1.0, 1.5], [1, 1, 1.5]),
+        ({**BESIDE, "items": {"type": "number"}}, [2, {"b": 1.0}, "x"], [2, {"b": 1.0}, "x"]),
+        (
+            {
+                "$ref": "#/properties/p/$defs/d",
+                "type": "integer",
+                "$defs": {"d": {"type": "integer", "minimum": 0}},
+            },
+            1.0,
+            1,
+        ),
+        ({"patternProperties": {"^n": {"type": ["integer", "string"]}}}, {"n": "2.0"}, {"n": "2.0"}),
         ({"anyOf": [{"type": "integer"}]}, 1.0, 1.0),
         ({"type": "object", "allOf": [{"properties": {"n": {"type": "integer"}}}]}, {"n": 1.0}, {"n": 1.0}),
         ({"type": "integer"}, float("inf"), float("inf")),
@@ -211,6 +241,33 @@ def test_data_in_which_nothing_changes_is_not_copied():
     assert changed["q"] is data["q"]
     no_integers = Closure.of({"p": {}})
     assert no_integers.integers(data) is data
+
+
+INTEGER = {"type": "integer"}
+AGAIN = {"$ref": "#/properties/p"}
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"p": {"properties": {"next": AGAIN, "n": INTEGER}, "patternProperties": {"^next": AGAIN}}},
+        {
+            "p": {"$ref": "#/properties/q", "properties": {"next": AGAIN, "n": INTEGER}},
+            "q": {"properties": {"next": AGAIN, "n": INTEGER}},
+        },
+        {"p": {"properties": {"next": AGAIN, "n": INTEGER}, "additionalProperties": INTEGER}},
+        {"p": {"patternProperties": {"^n": {}, "next": AGAIN, "ext": AGAIN, "^n$": INTEGER}}},
+    ],
+)
+def test_what_judges_a_value_twice_does_not_do_so_with_every_level(properties):
+    """The work would double with every level: neither walk would ever end."""
+    closure = Closure.of(properties)
+    sent, expected = {"n": 1.0, "zzz": {}}, {"n": 1, "zzz": {}}
+    for _ in range(150):
+        sent, expected = {"next": sent}, {"next": expected}
+    assert repr(closure.integers({"p": sent})) == repr({"p": expected})
+    is_closed = "additionalProperties" not in properties["p"] and "properties" in properties["p"]
+    assert [key.key for key in closure.unknown({"p": sent})] == ["zzz"] * is_closed
 
 
 def test_numbers_are_found_as_deep_as_the_decoder_lets_data_be():

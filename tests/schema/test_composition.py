@@ -13,6 +13,7 @@ def found(**properties):
 
 
 X, Y = {"properties": {"x": {}}}, {"properties": {"y": {}}}
+OPEN_X, CLOSED = {**X, "additionalProperties": True}, {"additionalProperties": False}
 
 
 @pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
@@ -44,7 +45,10 @@ def test_conditions_add_nothing_to_closed_properties(keyword):
         ),
         (
             {"p": {**X, "allOf": [{"$ref": "#/properties/q"}]}, "q": Y},
-            [("properties.p.allOf", "adds y beside closed properties")],
+            [
+                ("properties.p.allOf", "adds y beside closed properties"),
+                ("properties.p.allOf[0]", "refuses x, declared beside it"),
+            ],
         ),
         (
             {"p": {"$ref": "#/properties/q", "properties": {"x": {}, "y": {}}}, "q": X},
@@ -53,6 +57,29 @@ def test_conditions_add_nothing_to_closed_properties(keyword):
         (
             {"p": {"$ref": "#/properties/q", **Y, "additionalProperties": True}, "q": X},
             [('properties.p["$ref"]', "refuses y, declared beside it")],
+        ),
+        (
+            {"p": {"allOf": [{"$ref": "#/properties/q"}, {"$ref": "#/properties/r"}]}, "q": X, "r": Y},
+            [
+                ("properties.p.allOf[0]", "refuses y, declared beside it"),
+                ("properties.p.allOf[1]", "refuses x, declared beside it"),
+            ],
+        ),
+        (
+            {"p": {**X, "additionalProperties": True, "allOf": [{"$ref": "#/properties/q"}]}, "q": Y},
+            [("properties.p.allOf[0]", "refuses x, declared beside it")],
+        ),
+        (
+            {"p": {**OPEN_X, "$ref": "#/properties/q"}, "q": {"$ref": "#/properties/r"}, "r": Y},
+            [('properties.p["$ref"]', "refuses x, declared beside it")],
+        ),
+        (
+            {"p": {**OPEN_X, "anyOf": [{"$ref": "#/properties/q"}, {**Y, **CLOSED}]}, "q": Y},
+            [("properties.p.anyOf", "refuses x, declared beside it")],
+        ),
+        (
+            {"p": {**OPEN_X, "allOf": [{"oneOf": [{"allOf": [{**Y, **CLOSED}]}]}]}},
+            [("properties.p.allOf[0]", "refuses x, declared beside it")],
         ),
     ],
 )
@@ -74,6 +101,11 @@ def test_what_can_never_be_sent_is_told(properties, expected):
         {"p": {"$ref": "#/properties/q", **X}, "q": X},
         {"p": {**X, "allOf": [{"$ref": "#/properties/p"}]}},
         {"p": {"properties": {"next": {"$ref": "#/properties/p"}}}},
+        {"p": {**OPEN_X, "allOf": [Y]}, "q": Y},
+        {"p": {**OPEN_X, "anyOf": [{"$ref": "#/properties/q"}, Y]}, "q": Y},
+        {"p": {**OPEN_X, "if": {"$ref": "#/properties/q"}, "then": {**Y, **CLOSED}}, "q": Y},
+        {"p": {"oneOf": [{"$ref": "#/properties/q"}, {"$ref": "#/properties/r"}]}, "q": X, "r": Y},
+        {"p": {**OPEN_X, "allOf": [{"anyOf": [{"$ref": "#/properties/p"}]}, True]}},
     ],
 )
 def test_composition_that_adds_nothing_or_stands_in_the_open_is_right(properties):

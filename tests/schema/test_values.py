@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from django_mcp.schema.explain import briefly, explaining
 from django_mcp.schema.formats import Formats
 from django_mcp.schema.values import SchemaError, ValueGate
+from tests.schema.test_explain import RECURSIVE, TANGLED
 
 NO_FORMATS = Formats.of({})
 
@@ -201,6 +203,30 @@ def test_alternatives_are_told_wherever_they_stand(schema, value, told):
     assert problems({"properties": {"p": {"items": schema}}}, {"p": [value]}) == ([("p[0]", [told])], 1)
 
 
+def test_a_reference_into_an_alternative_loses_no_more_than_where_it_is():
+    """The validator then says of nothing in that alternative how it came there."""
+    amount = {"type": "integer", "minimum": 3, "if": {"minimum": 1}, "else": False}
+    schema = {
+        "$defs": {
+            "amount": amount,
+            "price": {"anyOf": [{"type": "null"}, {"properties": {"is": {"$ref": "#/$defs/amount"}}}]},
+        },
+        "properties": {"a": {"$ref": "#/$defs/price/anyOf/1"}, "b": {"$ref": "#/$defs/price"}},
+    }
+    assert problems(schema, {"b": {"is": 0}}) == (
+        [
+            (
+                "b",
+                [
+                    "must satisfy one of: must be of type null; or inside it, must be at least 3 and "
+                    'inside it, must not be sent (since it does not match {"minimum": 1})'
+                ],
+            )
+        ],
+        1,
+    )
+
+
 FILTER = {
     "type": "object",
     "oneOf": [
@@ -242,6 +268,105 @@ def test_alternatives_that_lead_back_to_themselves_are_told_one_level_deep(schem
         ],
         1,
     )
+
+
+@pytest.mark.parametrize("schema", [*RECURSIVE, *TANGLED])
+@pytest.mark.parametrize("step", ["object", "array"])
+def test_a_refusal_of_recursive_data_ends_whatever_judges_it_twice(schema, step):
+    """The errors would double with every level."""
+    value = "s3cret"
+    for _ in range(150):
+        value = {"a": value} if step == "object" else [value]
+    listed, count = problems(schema, value)
+    assert (count > 0, "s3cret" in str(listed)) == (not ValueGate(schema, NO_FORMATS).is_valid(value), False)
+
+
+def test_where_several_keywords_lead_back_one_level_is_told():
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "next": {"$ref": "#"}},
+        "patternProperties": {"^next": {"$ref": "#"}},
+    }
+    assert problems(schema, {"n": "x", "next": {"n": 1, "next": {"n": "y"}}}) == (
+        [("n", ["must be of type integer"]), ("next", ['must match {"$ref": "#"}'])],
+        2,
+    )
+
+
+PRICE = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+ROWS = {"items": {"type": "object", "properties": {"price": PRICE, "no": False}}}
+IN_FULL = "must satisfy one of: must be of type integer; or must be of type null"
+IN_BRIEF = "must match one of 2 alternatives"
+
+
+@pytest.mark.parametrize(
+    ("rows", "told", "count"),
+    [
+        ([{"price": 1}] * 5000 + [{"price": "x"}], ("[5000].price", IN_FULL), 1),
+        ([{"price": "x"}] * 1000 + [{"price": 1}] * 4000, ("[0].price", IN_FULL), 1000),
+        ([{"price": "x"}] * 5001, ("[0].price", IN_BRIEF), 5001),
+        ([{"price": [1] * 5001}], ("[0].price", IN_BRIEF), 1),
+        ([{"price": {"a": [1] * 4998}}], ("[0].price", IN_FULL), 1),
+        ([{"price": 1}] * 5000 + [{"no": 1}], ("[5000].no", "must not be sent"), 1),
+        ([{"price": 1}] * 5000 + [3], ("[5000]", "must be of type object"), 1),
+    ],
+)
+def test_alternatives_that_refuse_a_great_deal_are_told_in_brief(rows, told, count):
+    """Every value could be an error in every alternative, and each is held in memory until all are found."""
+    gate = ValueGate(ROWS, NO_FORMATS)
+    for _ in range(2):
+        [(path, [problem]), *_], counted = gate.problems(rows)
+        assert ((path, problem), counted) == (told, count)
+
+
+POINTERS = {
+    "$defs": {
+        "n": {
+            "$anchor": "n",
+            "anyOf": [{"type": "integer"}, {"type": "object", "properties": {"a": {"$ref": "#n"}}}],
+        },
+        "odd /~%": {"$ref": "#/$defs/n/anyOf/1"},
+        "no": {"not": {"type": "string"}, "contains": {"$ref": "#/$defs/n"}, "minContains": 0},
+    },
+    "properties": {
+        "p": {"$ref": "#/$defs/odd%20~1~0%25"},
+        "q": {"$ref": "#/$defs/no/not"},
+        "r": {"not": {"$ref": "#/$defs/n"}},
+        "s": {"if": {"$ref": "#/$defs/n/anyOf/0"}, "then": {"minimum": 3}},
+        "t": {"dependencies": {"a": {"$ref": "#/$defs/n"}}},
+        "u": {"$ref": "#/properties/v/unevaluatedProperties"},
+        "v": {"unevaluatedProperties": {"type": "null"}},
+    },
+}
+
+
+@pytest.mark.parametrize("explain", [explaining, briefly])
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({"p": {"a": {"a": "x"}}}, None),
+        ({"q": 1}, None),
+        ({"r": 1}, 'must not match {"$ref": "#/$defs/n"}'),
+        ({"s": 1}, 'must be at least 3 (since it matches {"$ref": "#/$defs/n/anyOf/0"})'),
+        ({"t": {"a": "x"}}, None),
+        ({"u": 1}, 'must match {"$ref": "#/properties/v/unevaluatedProperties"}'),
+    ],
+)
+def test_wherever_a_reference_leads_what_explains_can_be_built(explain, sent, told):
+    copy = ValueGate(explain(POINTERS), NO_FORMATS)
+    gate = ValueGate(POINTERS, NO_FORMATS)
+    assert (gate.is_valid(sent), copy.is_valid(sent)) == (False, False)
+    [(_, texts)], _ = copy.problems(sent)
+    assert told is None or texts == [told]
+    assert "x-whole" not in str(texts)
+    assert [copy.is_valid(value) for value in ({"p": {"a": 1}}, {"q": "x"}, {"r": "x"}, {"s": 3})] == [
+        True
+    ] * 4
+
+
+def test_a_great_deal_is_told_as_ever_where_there_are_no_alternatives():
+    listed, count = problems({"items": {"type": "string"}}, [1] * 5001)
+    assert (listed[0], count) == (("[0]", ["must be of type string"]), 5001)
 
 
 def test_unevaluated_keys_beside_such_alternatives_are_told_in_one_word():
@@ -405,6 +530,15 @@ def test_no_problem_names_a_value_or_a_key_that_was_sent(schema, value):
     listed, count = problems(schema, value)
     assert (count > 0) is (not ValueGate(schema, NO_FORMATS).is_valid(value))
     assert SECRET not in json.dumps([texts for _, texts in listed])
+
+
+@given(NESTED, st.sampled_from([*CARRIERS, [1], {"a": 1}, {"a": {"a": "x"}}, 3, None]))
+def test_what_explains_accepts_what_the_schema_accepts(schema, value):
+    if "unevaluated" in str(schema):
+        return
+    for written in (explaining, briefly):
+        judged = ValueGate(written(schema), NO_FORMATS).is_valid(value)
+        assert judged is ValueGate(schema, NO_FORMATS).is_valid(value)
 
 
 VALUES = st.recursive(

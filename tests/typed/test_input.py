@@ -7,6 +7,7 @@ import datetime
 import decimal
 import enum
 import ipaddress
+import math
 import pathlib
 import typing
 import uuid
@@ -378,6 +379,9 @@ def test_a_lazily_translated_description_follows_the_language(refusal):
         ),
         (list[int], [1], {"default": [1], "items": {"type": "integer"}, "type": "array"}),
         (Any, object, {}),
+        (float, math.inf, {"type": "number"}),
+        (list[float], [1.5, math.nan], {"items": {"type": "number"}, "type": "array"}),
+        (str, "\udcff", {"type": "string"}),
         (int, Field(3, gt=1), {"default": 3, "exclusiveMinimum": 1, "type": "integer"}),
     ],
 )
@@ -767,6 +771,37 @@ class TestOffences:
             "Moon.APOLLO has the value datetime.date(1969, 7, 20), which no caller can send.",
             "an Iterable is judged only while it is read; a list is judged before.",
             "Unable to serialize unknown type: <class 'object'>.",
+        ]
+
+    @pytest.mark.parametrize(
+        ("hint", "place", "problem", "remedy"),
+        [
+            (
+                Annotated[float, Field(ge=math.nan)],
+                "minimum",
+                "the number nan, which JSON does not have",
+                "Return None or a string.",
+            ),
+            (
+                Annotated[str, Field(description="\udcff")],
+                "description",
+                "text with a lone surrogate, which is no character",
+                'Clean the text, as in text.encode("utf-8", "replace").decode().',
+            ),
+            (
+                Annotated[int, Field(json_schema_extra={"x": [math.inf]})],
+                "x[0]",
+                "the number inf, which JSON does not have",
+                "Return None or a string.",
+            ),
+        ],
+    )
+    def test_a_schema_that_json_does_not_have(self, hint, place, problem, remedy):
+        assert found(taking(hint)) == [
+            ("E091", f"tests__show: The arguments: properties.value.{place} is {problem}.", remedy)
+        ]
+        assert found(returning(hint, None)) == [
+            ("E091", f"tests__give: The return type: properties.result.{place} is {problem}.", remedy)
         ]
 
     def test_a_default_that_no_caller_could_send_is_a_warning(self):
